@@ -56,7 +56,7 @@ func (s *State) askedChange(method string, p api.RDMAChangeParams) (*Do, error) 
 	titles := map[string][2]string{
 		"rdma.enable":  {"Enable", enableText},
 		"rdma.disable": {"Disable", "What Fulmen changed at both ends is put back. Jobs that use the cable end."},
-		"rdma.undo":    {"Put Back", "What Fulmen changed for RDMA and is left is put back, also without the other end."},
+		"rdma.undo":    {"Put Back", "Everything that Fulmen changed for RDMA is put back, even if the Mac at the other end cannot be reached."},
 	}
 	word := titles[method]
 	if p.AllReady {
@@ -71,11 +71,11 @@ func (s *State) askedChange(method string, p api.RDMAChangeParams) (*Do, error) 
 	for _, link := range p.Links {
 		at := slices.IndexFunc(s.Cables, func(c api.Cable) bool { return c.Link.Valid() && api.LinkRef(c.Link.String()) == link })
 		if at < 0 {
-			return nil, api.Errorf(api.ReasonLinkGone, string(link), "A cable that the link names is not plugged.")
+			return nil, api.Errorf(api.ReasonLinkGone, string(link), "A cable that the link names is not plugged in.")
 		}
 		c := s.Cables[at]
 		if r := s.readiness(c); method == "rdma.enable" && !canEnable(c, r) {
-			why := "It is enabled already."
+			why := "It is already enabled."
 			if r.Verdict != api.RDMAReady {
 				why = s.whyNot("", c, r)[0].Title
 			}
@@ -91,7 +91,7 @@ func (s *State) askedChange(method string, p api.RDMAChangeParams) (*Do, error) 
 func (s *State) askedAnswer(call *Call, p api.ClusterAnswerParams) (*Do, error) {
 	at := slices.IndexFunc(s.Pending, func(o api.Pending) bool { return o.Peer == p.Node })
 	if at < 0 {
-		return nil, api.Errorf(api.ReasonNoSuchNode, string(p.Node), "No such Mac asks to join any more.")
+		return nil, api.Errorf(api.ReasonNoSuchNode, string(p.Node), "That Mac is no longer asking to join.")
 	}
 	asking := s.Pending[at]
 	name := "“" + clean(asking.Name) + "”"
@@ -99,7 +99,7 @@ func (s *State) askedAnswer(call *Call, p api.ClusterAnswerParams) (*Do, error) 
 	case "":
 		return &Do{Dialog: enterCode(asking)}, nil
 	case api.PendingIgnored:
-		return &Do{Call: call, Confirm: &Confirm{Title: "Ignore " + name + "?", Button: "Ignore", Text: "It stays quiet until it has been gone for a day."}}, nil
+		return &Do{Call: call, Confirm: &Confirm{Title: "Ignore " + name + "?", Button: "Ignore", Text: "You will not hear of it again until it has been gone for a day."}}, nil
 	case api.PendingLater:
 		return &Do{Call: call, Confirm: &Confirm{Title: "Decide about " + name + " later?", Button: "Later"}}, nil
 	}
@@ -123,12 +123,12 @@ func (s *State) askedSharing(call *Call, p api.ClusterSetSharingParams) (*Do, er
 	var parts []string
 	switch p.Jobs {
 	case api.JobsNobody:
-		parts = append(parts, "Jobs run here from you only.")
+		parts = append(parts, "Only your own jobs run here.")
 	case api.JobsMapped:
-		parts = append(parts, "Jobs run here from everybody who has an account here.")
+		parts = append(parts, "Jobs run here for everybody who has an account here.")
 	case api.JobsList:
 	}
-	say := func(set *bool, yes, no string) {
+	report := func(set *bool, yes, no string) {
 		switch {
 		case set == nil:
 		case *set:
@@ -137,9 +137,9 @@ func (s *State) askedSharing(call *Call, p api.ClusterSetSharingParams) (*Do, er
 			parts = append(parts, no)
 		}
 	}
-	say(p.OnlyOnPower, "They run on power only.", "They run on battery too.")
-	say(p.OnlyWhenIdle, "They start only when nobody uses this Mac.", "They start also while somebody uses this Mac.")
-	say(p.KeepAwake, "This Mac is kept awake.", "This Mac may sleep.")
+	report(p.OnlyOnPower, "They run only on power.", "They run on battery too.")
+	report(p.OnlyWhenIdle, "They start only when nobody uses this Mac.", "They also start while somebody uses this Mac.")
+	report(p.KeepAwake, "This Mac is kept awake.", "This Mac may sleep.")
 	return &Do{Call: call, Confirm: &Confirm{Title: "Change what this Mac lends?", Button: "Change", Text: strings.Join(parts, " ")}}, nil
 }
 
@@ -147,7 +147,7 @@ func (s *State) askedSharing(call *Call, p api.ClusterSetSharingParams) (*Do, er
 // administrator's password.
 func OwnerQuestion() Confirm {
 	return Confirm{Title: "Protect Fulmen from changes?", Button: "Continue",
-		Text: "Fulmen's daemon runs as the system. It asks for an administrator's password once, so that nobody else can change it."}
+		Text: "Fulmen's daemon runs as root, so only root may be able to change it. This asks for an administrator's password once."}
 }
 
 // NotOwned is what to say where the app stays a person's: what does not work, and
@@ -155,8 +155,7 @@ func OwnerQuestion() Confirm {
 func NotOwned(bundle, command string) *api.Error {
 	e := api.Errorf(api.ReasonInsecurePermissions, bundle,
 		"Fulmen.app still belongs to you. Fulmen shows the cluster, but runs no job and no measurement on this Mac.")
-	e.Data.Remedy = "Choose Mend in the menu when you have the password, or type in Terminal: " + command
-	return e
+	return e.WithRemedy("Choose Fix in the menu when you have the password, or type in Terminal: " + command)
 }
 
 // Question asks for a line of text.
@@ -176,9 +175,9 @@ func CodeQuestion(d Dialog) Question {
 	return Question{Title: d.Title, Text: d.Text, Hint: "XXXX-XXXX"}
 }
 
-// AccountQuestion asks as whom the people of a cluster, or of a Mac that joins, may
+// AccountQuestion asks under which account the people of a cluster, or of a Mac that joins, may
 // run programs here; account is whoever asks for it. An empty answer is nobody.
 func AccountQuestion(account string) Question {
-	return Question{Title: "As whom may its people run programs on this Mac?", Hint: "nobody", Answer: account,
-		Text: "Any member can run programs here, but only as a local account that you name, with its rights. Clear the line for nobody; you can choose later, too."}
+	return Question{Title: "Which account may its people use to run programs on this Mac?", Hint: "nobody", Answer: account,
+		Text: "Any member can run programs here, but only as a local account that you name, with its rights. Leave it empty for nobody; you can choose later."}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 // draw is a menu as text: what a person reads, and what a click does.
 func draw(m Menu) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s] %q badge %d\n%s\n", m.Icon, m.Title, m.Badge, m.Tooltip)
+	fmt.Fprintf(&b, "[%s] %q\n%s\n", m.Icon, m.Title, m.Tooltip)
 	drawItems(&b, m.Items, "")
 	return b.String()
 }
@@ -212,7 +212,7 @@ func same(t *testing.T, a, b []Item) {
 	}
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 func BenchmarkBuildSixteenMacs(b *testing.B) {
 	s := states()["sixteen_macs"]

@@ -105,7 +105,7 @@ func newClickRig(t *testing.T) *clickRig {
 	r.daemon.Always("daemon.report", api.DaemonReportResult{Files: []api.ReportFile{{Name: "about", Text: "it"}}})
 	r.daemon.Set("daemon.authorize", func(json.RawMessage) (any, error) { r.authorize(true); return api.Empty{}, nil })
 	ctx, stop := context.WithCancel(t.Context())
-	env := client.Environment{OS: "linux", UID: 1000, Getenv: func(name string) string { return map[string]string{"FULMEN_HOME": home}[name] }}
+	env := api.Environment{OS: "linux", UID: 1000, Getenv: func(name string) string { return map[string]string{"FULMEN_HOME": home}[name] }}
 	a := menubar.New(menubar.Options{Version: "1.0.0", Screen: r, Shell: r, PreferencesFile: home + "/app.toml", Account: "ann", Quit: func() { r.did <- "quit" },
 		Dial: func(ctx context.Context) (*client.Client, error) {
 			return client.Dial(ctx, client.Options{Addresses: client.Find(env)})
@@ -137,7 +137,7 @@ func (r *clickRig) click(t *testing.T, i app.Item) {
 		if do.Dialog.Node != "" {
 			call = &app.Call{Method: "cluster.answer", Params: api.ClusterAnswerParams{Node: api.NodeID(do.Dialog.Node), Code: "7K3M-Q2XA", Account: "ben"}, Admin: true}
 		}
-	case do.Dialog != nil && do.Dialog.Kind == app.DialogErrand:
+	case do.Dialog != nil && do.Dialog.Kind == app.DialogUserAction:
 		want = append(want, "show "+do.Dialog.Title)
 	case do.Dialog != nil:
 		expired := api.NewError(api.ReasonCodeExpired, "")
@@ -209,7 +209,7 @@ func (r *clickRig) serve(c app.Call, result any) {
 		done := api.Measurement{ID: api.NewMeasureID(), State: api.MeasureDone}
 		r.daemon.SetStream(c.Method, func(json.RawMessage) (any, func(func(any) error), error) {
 			return api.MeasureStarted{Measurement: done}, func(notify func(any) error) {
-				_ = notify(api.MeasureChanged{Measurement: done, Terminal: true}) // the client may be gone
+				_ = notify(api.MeasureChanged{N: 1, Measurement: done, Terminal: true}) // the client may be gone
 			}, refused()
 		})
 		return
@@ -242,7 +242,7 @@ func (r *clickRig) Show(_ context.Context, title, _, _ string) { r.did <- "show 
 func (r *clickRig) Failed(_ context.Context, title, text string) {
 	r.did <- "failed " + title + ": " + text
 }
-func (r *clickRig) Tell(context.Context, app.Notice) {}
+func (r *clickRig) Notify(context.Context, app.Notice) {}
 func (r *clickRig) Open(_ context.Context, address string) error {
 	r.did <- "open " + address
 	return nil

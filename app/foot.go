@@ -1,17 +1,20 @@
 package app
 
-import "fulmen/daemon/api"
+import (
+	apptext "fulmen/app/text"
+	"fulmen/daemon/api"
+)
 
 // foot is the end of the menu, always in the same order.
 func (s *State) foot() []Item {
 	items := []Item{s.add()}
 	if s.Sharing != nil {
-		items = append(items, s.lending(*s.Sharing))
+		items = append(items, s.sharing(*s.Sharing))
 	}
 	measure := Item{ID: "measure", Title: "Measure Now", Do: call("measure.link", api.MeasureLinkParams{All: true})}
 	for _, m := range s.Measuring {
 		if m.State == api.MeasureRunning || m.State == api.MeasureWaiting {
-			measure.Title, measure.Disabled, measure.Do = "Measuring...", true, nil
+			measure.Title, measure.Disabled, measure.Do = "Measuring…", true, nil
 			for _, i := range m.Items {
 				if i.WaitingFor != "" {
 					measure.Tooltip = "Waiting for " + clean(i.WaitingFor)
@@ -23,31 +26,31 @@ func (s *State) foot() []Item {
 		Item{ID: "dashboard", Title: "Dashboard", Do: &Do{Open: "dashboard:/"}},
 		Item{ID: "diagnostics", Title: "Copy Diagnostics", Do: &Do{App: AppDiagnostics}},
 		s.settings(),
-		Item{ID: "quit", Title: "Quit (Fulmen goes on)", Do: &Do{App: AppQuit}})
+		Item{ID: "quit", Title: "Quit (Fulmen Keeps Running)", Do: &Do{App: AppQuit}})
 }
 
 // add is how another Mac comes in, or this one into another's cluster.
 func (s *State) add() Item {
-	item := Item{ID: "add", Title: "Add a Mac...", Items: []Item{
+	item := Item{ID: "add", Title: "Add a Mac…", Items: []Item{
 		{ID: "add:show", Title: "Show a Code on This Mac", Do: adminCall("cluster.pair", api.ClusterPairParams{})},
 	}}
 	if s.Totals.Members <= 1 {
-		item.Items = append(item.Items, Item{ID: "add:join", Title: "Enter a Code from Another Mac...", Do: &Do{Dialog: &Dialog{
+		item.Items = append(item.Items, Item{ID: "add:join", Title: "Enter a Code from Another Mac…", Do: &Do{Dialog: &Dialog{
 			Kind: DialogEnterCode, Title: "Join another Mac's cluster",
 			Text: "On the other Mac choose Add a Mac, then type the code that it shows."}}})
 	}
 	return item
 }
 
-// lending is what this Mac lends to the others.
-func (s *State) lending(l api.Sharing) Item {
+// sharing is what this Mac lends to the others.
+func (s *State) sharing(l api.Sharing) Item {
 	set := func(p api.ClusterSetSharingParams) *Do { return adminCall("cluster.set_sharing", p) }
 	who := "from me only"
 	switch l.Jobs {
 	case api.JobsMapped:
 		who = "from everybody with an account here"
 	case api.JobsList:
-		who = "from " + plural(len(l.JobsFrom), "person")
+		who = "from " + apptext.Count(len(l.JobsFrom), "person")
 		if len(l.JobsFrom) != 1 {
 			who = "from some people"
 		}
@@ -65,7 +68,7 @@ func (s *State) lending(l api.Sharing) Item {
 		{ID: "sharing:nobody", Title: "From Me Only", Checked: l.Jobs == api.JobsNobody, Do: set(api.ClusterSetSharingParams{Jobs: api.JobsNobody})},
 		{ID: "sharing:mapped", Title: "From Everybody with an Account Here", Checked: l.Jobs == api.JobsMapped,
 			Do: set(api.ClusterSetSharingParams{Jobs: api.JobsMapped})},
-		{ID: "sharing:list", Title: "From Some People...", Checked: l.Jobs == api.JobsList, Do: &Do{Open: "dashboard:/sharing"}},
+		{ID: "sharing:list", Title: "From Some People…", Checked: l.Jobs == api.JobsList, Do: &Do{Open: "dashboard:/sharing"}},
 		separator("sharing:power"),
 		{ID: "sharing:power", Title: "Only on Power", Checked: l.OnlyOnPower, Do: set(api.ClusterSetSharingParams{OnlyOnPower: not(l.OnlyOnPower)})},
 		{ID: "sharing:idle", Title: "Only When Nobody Uses It", Checked: l.OnlyWhenIdle, Do: set(api.ClusterSetSharingParams{OnlyWhenIdle: not(l.OnlyWhenIdle)})},
@@ -86,6 +89,6 @@ func (s *State) settings() Item {
 		{ID: "settings:login", Title: "Open at Login", Checked: p.LaunchAtLogin, Do: &Do{App: AppLaunchAtLogin}},
 		{ID: "settings:notifications", Title: "Notifications", Checked: p.Notifications, Do: &Do{App: AppNotifications}},
 		choice,
-		{ID: "settings:cli", Title: "Install the Command Line Tool...", Do: &Do{App: AppInstallCLI}},
+		{ID: "settings:cli", Title: "Install the Command Line Tool…", Do: &Do{App: AppInstallCLI}},
 	}}
 }

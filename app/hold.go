@@ -3,7 +3,7 @@ package app
 // Hold is next as it may be drawn over a menu that somebody reads: no line
 // changes its place. Lines that are there still are brought up to date, lines
 // that are gone stay as they were and can no longer be clicked, and new ones
-// wait until the menu is opened again; icon, title and badge tell of them. What
+// wait until the menu is opened again; icon and title tell of them. What
 // Hold gives is what is shown from then on.
 func Hold(shown, next Menu) Menu {
 	next.Items = holdItems(shown.Items, next.Items)

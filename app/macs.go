@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -62,7 +61,7 @@ func (s *State) mac(n Node) Item {
 		Item{ID: id + ":measure", Title: "Measure Its GPU", Disabled: n.Liveness != api.LivenessAlive,
 			Do: call("measure.gpu", api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(n.NodeView.Node)}})})
 	if !n.Self {
-		item.Items = append(item.Items, Item{ID: id + ":remove", Title: "Remove from the Cluster...", Do: s.remove(n.NodeView.Node)})
+		item.Items = append(item.Items, Item{ID: id + ":remove", Title: "Remove from the Cluster…", Do: s.remove(n.NodeView.Node)})
 	}
 	return item
 }
@@ -87,20 +86,11 @@ func (s *State) remove(nodes ...api.NodeID) *Do {
 func (s *State) macWords(n Node) string {
 	switch n.Liveness {
 	case api.LivenessAlive:
-	case api.LivenessSuspect:
-		return "not answering"
 	case api.LivenessUnreachable:
-		return "not reached for " + since(s.Now, n.Since.Time)
-	case api.LivenessRestarting:
-		return "restarting"
-	case api.LivenessAsleep:
-		return "asleep"
-	case api.LivenessLeft:
-		return "has left"
-	case api.LivenessRemoved:
-		return "removed"
+		return "not reachable for " + since(s.Now, n.Since.Time)
 	default:
-		return string(n.Liveness)
+		words := map[api.Liveness]string{api.LivenessSuspect: "not answering", api.LivenessLeft: "has left"}
+		return cmp.Or(words[n.Liveness], string(n.Liveness)) // restarting, asleep, removed
 	}
 	var parts []string
 	if t := n.System; t != nil {
@@ -131,7 +121,7 @@ func (s *State) macWords(n Node) string {
 	return strings.Join(parts, ", ")
 }
 
-// nonEmpty are those of some texts that say something.
+// nonEmpty are the texts that say something.
 func nonEmpty(texts ...string) []string {
 	var all []string
 	for _, t := range texts {
@@ -144,20 +134,8 @@ func nonEmpty(texts ...string) []string {
 
 // kindName is what a path is made of, for people.
 func kindName(k api.LinkKind) string {
-	switch k {
-	case api.LinkWiFi:
-		return "Wi-Fi"
-	case api.LinkEthernet:
-		return "Ethernet"
-	case api.LinkTB3, api.LinkTB4, api.LinkTB5:
-		return fmt.Sprintf("Thunderbolt %s", strings.TrimPrefix(string(k), "tb"))
-	case api.LinkRDMA:
-		return "RDMA"
-	case api.LinkVPN:
-		return "a VPN"
-	case api.LinkLoopback:
-		return "itself"
-	case api.LinkUnknown:
-	}
-	return "a network"
+	return cmp.Or(map[api.LinkKind]string{
+		api.LinkWiFi: "Wi-Fi", api.LinkEthernet: "Ethernet", api.LinkTB3: "Thunderbolt 3", api.LinkTB4: "Thunderbolt 4", api.LinkTB5: "Thunderbolt 5",
+		api.LinkRDMA: "RDMA", api.LinkVPN: "a VPN", api.LinkLoopback: "itself",
+	}[k], "a network")
 }

@@ -9,17 +9,17 @@ import (
 	"fulmen/daemon/api"
 )
 
-// told feeds states that follow each other at some seconds and gives the titles
+// reported feeds states that follow each other at some seconds and gives the titles
 // of what is told at each.
-func told(n *Notifier, at time.Duration, change func(*State)) []string {
+func reported(n *Notifier, at time.Duration, change func(*State)) []string {
 	s := healthy()
 	s.Now = now.Add(at)
 	if change != nil {
 		change(&s)
 	}
-	tell, _ := n.See(s)
+	notify, _ := n.See(s)
 	var titles []string
-	for _, t := range tell {
+	for _, t := range notify {
 		titles = append(titles, t.Title)
 	}
 	return titles
@@ -31,25 +31,25 @@ func lost(s *State) {
 
 func TestFlapIsNoNews(t *testing.T) {
 	is, n := is.New(t), &Notifier{}
-	is.Equal(told(n, 0, nil), nil)
+	is.Equal(reported(n, 0, nil), nil)
 	for i := range 20 {
-		is.Equal(told(n, time.Duration(i)*2*time.Second, lost), nil)
-		is.Equal(told(n, time.Duration(i)*2*time.Second+time.Second, nil), nil)
+		is.Equal(reported(n, time.Duration(i)*2*time.Second, lost), nil)
+		is.Equal(reported(n, time.Duration(i)*2*time.Second+time.Second, nil), nil)
 	}
 }
 
 func TestLossIsToldOnceAndSoIsTheReturn(t *testing.T) {
 	is, n := is.New(t), &Notifier{}
-	told(n, 0, nil)
+	reported(n, 0, nil)
 	s := healthy()
 	lost(&s)
-	tell, due := n.See(s)
-	is.Equal(len(tell), 0)
+	notify, due := n.See(s)
+	is.Equal(len(notify), 0)
 	is.Equal(due, now.Add(settles)) // to be asked again, though nothing changes
-	is.Equal(told(n, settles, lost), []string{"studio-2 is not reached"})
-	is.Equal(told(n, 2*settles, lost), nil)
-	is.Equal(told(n, 3*settles, nil), []string{"studio-2 is back"})
-	is.Equal(told(n, 4*settles, nil), nil)
+	is.Equal(reported(n, settles, lost), []string{"studio-2 cannot be reached"})
+	is.Equal(reported(n, 2*settles, lost), nil)
+	is.Equal(reported(n, 3*settles, nil), []string{"studio-2 is back"})
+	is.Equal(reported(n, 4*settles, nil), nil)
 }
 
 func TestWhatWasSoBeforeIsNoNews(t *testing.T) {
@@ -60,8 +60,8 @@ func TestWhatWasSoBeforeIsNoNews(t *testing.T) {
 		s.Pending = states()["pairing_request"].Pending
 		s.Jobs = states()["job_ended"].Jobs
 	}
-	is.Equal(told(n, 0, before), nil)
-	is.Equal(told(n, time.Hour, before), nil)
+	is.Equal(reported(n, 0, before), nil)
+	is.Equal(reported(n, time.Hour, before), nil)
 }
 
 func TestEndsOfOnesOwnJobsAreTold(t *testing.T) {
@@ -89,15 +89,15 @@ func TestEndsOfOnesOwnJobsAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, n := is.New(t), &Notifier{}
-			is.Equal(told(n, 0, with(api.JobRunning, nil)), nil)
-			is.Equal(told(n, time.Second, test.end), test.want)
-			is.Equal(told(n, 2*time.Second, test.end), nil)
+			is.Equal(reported(n, 0, with(api.JobRunning, nil)), nil)
+			is.Equal(reported(n, time.Second, test.end), test.want)
+			is.Equal(reported(n, 2*time.Second, test.end), nil)
 		})
 	}
 	t.Run("shorter than a look", func(t *testing.T) {
 		is, n := is.New(t), &Notifier{}
-		told(n, 0, nil)
-		is.Equal(told(n, time.Second, with(api.JobSucceeded, nil)), []string{"train.py is done"})
+		reported(n, 0, nil)
+		is.Equal(reported(n, time.Second, with(api.JobSucceeded, nil)), []string{"train.py is done"})
 	})
 }
 
@@ -108,35 +108,35 @@ func TestLongWaitIsToldOnce(t *testing.T) {
 		j.SubmittedAt = api.TimeOf(now)
 		s.Jobs = []api.JobSummary{j}
 	}
-	told(n, 0, waits)
-	is.Equal(told(n, patience-time.Second, waits), nil)
-	is.Equal(told(n, patience, waits), []string{"train.py has waited for 10 min"})
-	is.Equal(told(n, 2*patience, waits), nil)
+	reported(n, 0, waits)
+	is.Equal(reported(n, longWait-time.Second, waits), nil)
+	is.Equal(reported(n, longWait, waits), []string{"train.py has waited for 10 min"})
+	is.Equal(reported(n, 2*longWait, waits), nil)
 }
 
 func TestErrorsThatLastAreTold(t *testing.T) {
 	is, n := is.New(t), &Notifier{}
 	loop := func(s *State) { s.Conditions = states()["bridge_loop"].Conditions }
-	told(n, 0, nil)
-	is.Equal(told(n, time.Second, loop), nil)
-	is.Equal(len(told(n, time.Second+settles, loop)), 1) // the cause, not what follows from it
-	is.Equal(told(n, 3*settles, loop), nil)
+	reported(n, 0, nil)
+	is.Equal(reported(n, time.Second, loop), nil)
+	is.Equal(len(reported(n, time.Second+settles, loop)), 1) // the cause, not what follows from it
+	is.Equal(reported(n, 3*settles, loop), nil)
 	warning := func(s *State) { s.Conditions = states()["builds_differ"].Conditions }
-	is.Equal(told(n, 4*settles, warning), nil)
-	is.Equal(told(n, 6*settles, warning), nil) // the icon is enough
+	is.Equal(reported(n, 4*settles, warning), nil)
+	is.Equal(reported(n, 6*settles, warning), nil) // the icon is enough
 }
 
 func TestAskingMacIsTold(t *testing.T) {
 	is, n := is.New(t), &Notifier{}
 	asks := func(s *State) { s.Pending = states()["pairing_request"].Pending[:1] }
-	told(n, 0, nil)
-	is.Equal(len(told(n, time.Second, asks)), 1)
-	is.Equal(told(n, 2*time.Second, asks), nil)
+	reported(n, 0, nil)
+	is.Equal(len(reported(n, time.Second, asks)), 1)
+	is.Equal(reported(n, 2*time.Second, asks), nil)
 }
 
 func TestDaemonAwayTellsNothing(t *testing.T) {
 	is, n := is.New(t), &Notifier{}
-	told(n, 0, nil)
-	is.Equal(told(n, time.Second, func(s *State) { s.Daemon, s.Nodes = DaemonGone, nil }), nil)
-	is.Equal(told(n, time.Minute, nil), nil)
+	reported(n, 0, nil)
+	is.Equal(reported(n, time.Second, func(s *State) { s.Daemon, s.Nodes = DaemonGone, nil }), nil)
+	is.Equal(reported(n, time.Minute, nil), nil)
 }

@@ -104,16 +104,17 @@ func (s *State) whyNot(id string, c api.Cable, r api.RDMAReadiness) []Item {
 	if len(items) > 0 {
 		return items
 	}
+	why := "Not known yet."
 	slow, known := slowest(c)
 	switch {
 	case r.Text != "":
-		return []Item{info(id+":why:text", clean(r.Text))}
+		why = clean(r.Text)
 	case c.Kind == api.LinkTB3 || c.Kind == api.LinkTB4:
-		return []Item{info(id+":why:text", "RDMA needs Thunderbolt 5 at both ends; this is "+kindName(c.Kind)+".")}
+		why = "RDMA needs Thunderbolt 5 at both ends; this is " + kindName(c.Kind) + "."
 	case known && slow <= rdmaNeedsOver:
-		return []Item{info(id+":why:text", "It negotiated "+apptext.BitsPerS(slow)+"; RDMA needs more than 40 Gb/s.")}
+		why = "It runs at " + apptext.BitsPerS(slow) + "; RDMA needs more than 40 Gb/s."
 	case len(c.Ends) < 2:
-		return []Item{info(id+":why:text", "The other end does not run Fulmen.")}
+		why = "The other end does not run Fulmen."
 	}
-	return []Item{info(id+":why:text", "Not known yet.")}
+	return []Item{info(id+":why:text", why)}
 }

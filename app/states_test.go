@@ -40,7 +40,7 @@ func laptop(n int, name string) Node {
 // cable is a good Thunderbolt 5 cable between two Macs.
 func cable(a, b int, verdict api.RDMAVerdict) api.Cable {
 	end := func(n, port int, place string) api.CableEnd {
-		return api.CableEnd{End: api.LinkEnd{Node: id(n), Receptacle: api.Receptacle(port)}, Place: place}
+		return api.CableEnd{End: api.LinkEnd{Node: id(n), PortNumber: api.PortNumber(port)}, Place: place}
 	}
 	ends := []api.CableEnd{end(a, 1, "back, left"), end(b, 2, "left side, rear")}
 	if ends[1].End.Compare(ends[0].End) < 0 {
@@ -168,14 +168,14 @@ func states() map[string]State {
 		"rdma_all": state(func(s *State) {
 			needs, cannot := cable(2, 3, api.RDMANeedsPerson), cable(1, 3, api.RDMACannot)
 			cannot.Kind, cannot.ForwardBitsPerS, cannot.BackwardBitsPerS = api.LinkTB4, some(int64(40e9)), some(int64(40e9))
-			cannot.Ends[0].End.Receptacle, cannot.Link.Low.Receptacle = 4, 4
+			cannot.Ends[0].End.PortNumber, cannot.Link.Low.PortNumber = 4, 4
 			s.Cables = append(s.Cables, needs, cannot, cable(2, 4, api.RDMACanEnable))
 			s.RDMA = []api.RDMAReadiness{{Link: needs.Link, Verdict: api.RDMANeedsPerson, Text: "mbp needs you once.", Checks: []api.RDMACheck{
 				{Check: api.CheckPortTB5, Answer: api.AnswerYes, Text: "Both ports are Thunderbolt 5."},
 				{Check: api.CheckSwitch, Answer: api.AnswerNo, Text: "RDMA is switched off on mbp.", Remedy: "Start mbp in Recovery and run: rdma_ctl enable"},
 				{Check: api.CheckSameBuild, Answer: api.AnswerNo, Advice: true, Text: "The builds of macOS differ."},
 			}}}
-			s.Errands = []api.RDMAErrand{{Node: id(3), EstimateS: 240}}
+			s.UserActions = []api.RDMAUserAction{{Node: id(3), EstimateS: 240}}
 		}),
 		"rdma_by_hand":  state(func(s *State) { s.Changes = nil }),
 		"rdma_enabling": state(func(s *State) { s.Changes = append(s.Changes, change(1, 3, api.RDMAChangeApplying)) }),

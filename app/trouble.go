@@ -19,25 +19,22 @@ func (s *State) trouble() []Item {
 	if s.Code != nil && s.Code.Code != "" {
 		show := CodeDialog()
 		items = append(items, Item{ID: "code", Title: "Code for the other Mac: " + s.Code.Code, Items: []Item{
-			{ID: "code:show", Title: "Show It Large", Do: &Do{Dialog: &show}},
+			{ID: "code:show", Title: "Show in Large Type", Do: &Do{Dialog: &show}},
 			{ID: "code:close", Title: "Stop Adding", Do: adminCall("cluster.pair", api.ClusterPairParams{Close: true})},
 		}})
 	}
 	for _, p := range s.asking() {
 		items = append(items, s.asks(p))
 	}
-	problems := s.shown()
-	for i, c := range problems {
-		if i == mostTrouble && len(problems) > mostTrouble+1 {
-			rest := make([]Item, 0, len(problems)-i)
-			for _, c := range problems[i:] {
-				rest = append(rest, s.problem(c))
-			}
-			return append(items, Item{ID: "trouble:more", Title: plural(len(rest), "more problem"), Items: rest})
-		}
-		items = append(items, s.problem(c))
+	var problems []Item
+	for _, c := range s.shown() {
+		problems = append(problems, s.problem(c))
 	}
-	return items
+	if len(problems) > mostTrouble+1 {
+		rest := slices.Clone(problems[mostTrouble:])
+		problems = append(problems[:mostTrouble], Item{ID: "trouble:more", Title: apptext.Count(len(rest), "more problem"), Items: rest})
+	}
+	return append(items, problems...)
 }
 
 // asking are the Macs that wait for an answer of this person, the first first.
@@ -63,12 +60,12 @@ func (s *State) asks(p api.Pending) Item {
 	item := Item{ID: id, Title: "“" + name + "” wants to join", Items: []Item{
 		info(id+":from", cmp.Or(clean(p.ModelName), "A Mac")+", over "+clean(p.Interface)),
 		info(id+":id", "Its id: "+p.Peer.Display()), // names can be made up
-		{ID: id + ":code", Title: "Enter Its Code...", Disabled: p.State == api.PendingProving, Do: &Do{Dialog: enterCode(p)}},
+		{ID: id + ":code", Title: "Enter Its Code…", Disabled: p.State == api.PendingProving, Do: &Do{Dialog: enterCode(p)}},
 		{ID: id + ":later", Title: "Later", Do: answer(api.PendingLater)},
 		{ID: id + ":ignore", Title: "Ignore", Do: answer(api.PendingIgnored)},
 	}}
 	if p.State == api.PendingProving {
-		item.Title = "Checking the code of “" + name + "”..."
+		item.Title = "Checking the code of “" + name + "”…"
 	}
 	return item
 }
@@ -76,7 +73,7 @@ func (s *State) asks(p api.Pending) Item {
 // CodeDialog shows this Mac's code, which follows where a code was asked for.
 func CodeDialog() Dialog {
 	return Dialog{Kind: DialogShowCode, Title: "Add a Mac", Text: "Type this code on the other Mac, within five minutes. " +
-		"As a member it can run programs here only as the account that you choose for its people under Sharing, and until then as none."}
+		"Its people can run programs here only as an account that you choose; until you choose one, they cannot."}
 }
 
 // enterCode asks for the code of a Mac that asks.
@@ -191,7 +188,7 @@ func cableOf(subject string) (api.LinkRef, bool) {
 // obstacle are the lines about what keeps Fulmen from working on this Mac.
 // stops says that there is no cluster to be shown below them.
 func (s *State) obstacle() (lines []Item, stops bool) {
-	say := func(title, next string, do *Do, text ...string) []Item {
+	report := func(title, next string, do *Do, text ...string) []Item {
 		lines := []Item{info("obstacle", title)}
 		for i, t := range text {
 			lines = append(lines, info("obstacle:"+string(rune('a'+i)), t))
@@ -204,43 +201,43 @@ func (s *State) obstacle() (lines []Item, stops bool) {
 	const loginItems = "x-apple.systempreferences:com.apple.LoginItems-Settings.extension"
 	switch s.Setup {
 	case SetupSystemTooOld:
-		return say("Fulmen needs macOS 26", "Open Software Update",
+		return report("Fulmen needs macOS 26", "Open Software Update",
 			&Do{Open: "x-apple.systempreferences:com.apple.Software-Update-Settings.extension"},
 			"RDMA over Thunderbolt 5 needs macOS 26.2."), true
 	case SetupOutsideApplications:
-		return say("Fulmen is not in the Applications folder", "Move to Applications and Reopen", &Do{App: AppMove},
-			"macOS runs its background part from there only."), true
+		return report("Fulmen is not in the Applications folder", "Move to Applications and Reopen", &Do{App: AppMove},
+			"macOS runs its background service only from there."), true
 	case SetupNotRegistered:
-		return say("Fulmen is not set up on this Mac", "Set Up Fulmen", &Do{App: AppRegister},
-			"It asks once for your approval."), true
+		return report("Fulmen is not set up on this Mac", "Set Up Fulmen", &Do{App: AppRegister},
+			"macOS asks for your approval once."), true
 	case SetupNeedsApproval:
-		return say("Fulmen needs your approval", "Open Login Items", &Do{Open: loginItems},
+		return report("Fulmen needs your approval", "Open Login Items", &Do{Open: loginItems},
 			"Turn Fulmen on under Allow in the Background."), true
 	case SetupWithdrawn:
-		return say("Fulmen was turned off in System Settings", "Open Login Items", &Do{Open: loginItems},
+		return report("Fulmen was turned off in System Settings", "Open Login Items", &Do{Open: loginItems},
 			"Turn it on again under Allow in the Background.", "Jobs on this Mac have ended."), true
 	case SetupGood, SetupPersons:
 	}
 	switch s.Daemon {
 	case DaemonConnecting:
-		return say("Connecting to Fulmen...", "", nil), true
+		return report("Connecting to Fulmen…", "", nil), true
 	case DaemonStopped:
-		return say("Fulmen is stopped", "Start Fulmen", adminCall("daemon.start", api.Empty{}),
+		return report("Fulmen is stopped", "Start Fulmen", adminCall("daemon.start", api.Empty{}),
 			"This Mac is not part of the cluster now."), true
 	case DaemonGone:
-		return say("Fulmen does not answer", "Start Fulmen", &Do{App: AppStart},
+		return report("Fulmen does not answer", "Start Fulmen", &Do{App: AppStart},
 			"macOS starts it again by itself within a minute."), true
 	case DaemonStarting:
-		return say("Fulmen is starting...", "", nil), true
+		return report("Fulmen is starting…", "", nil), true
 	case DaemonRunning:
 	}
 	if s.Setup == SetupPersons {
 		question := OwnerQuestion()
-		return say("Fulmen.app belongs to you, not to the system", "Mend...", &Do{App: AppOwn, Confirm: &question},
-			"No job and no measurement runs on this Mac until it is the system's."), false
+		return report("Fulmen.app belongs to you, not to the system", "Fix…", &Do{App: AppOwn, Confirm: &question},
+			"No job and no measurement runs on this Mac until it belongs to the system."), false
 	}
 	if s.DaemonVersion != "" && s.Version != "" && s.DaemonVersion != s.Version {
-		return say("Fulmen "+clean(s.DaemonVersion)+" still runs, "+clean(s.Version)+" is installed", "Restart Fulmen",
+		return report("Fulmen "+clean(s.DaemonVersion)+" still runs, "+clean(s.Version)+" is installed", "Restart Fulmen",
 			adminCall("daemon.restart", api.Empty{}), "Jobs go on during the restart."), false
 	}
 	return nil, false

@@ -62,11 +62,3 @@ func since(now, then time.Time) string {
 	}
 	return apptext.Duration(d.Truncate(time.Minute))
 }
-
-// plural counts something: 1 cable, 3 cables.
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	apptext "fulmen/app/text"
 	"fulmen/daemon/api"
 )
 
@@ -16,13 +17,7 @@ const lately = 10 * time.Minute
 // which they were submitted. One's own have a submenu.
 func (s *State) work() []Item {
 	jobs := slices.SortedFunc(slices.Values(s.Jobs), func(a, b api.JobSummary) int {
-		if a.Mine != b.Mine {
-			if a.Mine {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(a.SubmittedAt.Compare(b.SubmittedAt.Time), cmp.Compare(a.Job, b.Job))
+		return cmp.Or(first(a.Mine, b.Mine), a.SubmittedAt.Compare(b.SubmittedAt.Time), cmp.Compare(a.Job, b.Job))
 	})
 	var items []Item
 	for _, j := range jobs {
@@ -45,10 +40,8 @@ func (s *State) jobName(j api.JobSummary) string {
 
 // jobWords is how a job fares.
 func (s *State) jobWords(j api.JobSummary) string {
-	macs := plural(len(j.Nodes), "Mac")
+	macs := apptext.Count(len(j.Nodes), "Mac")
 	switch j.Phase {
-	case api.JobQueued:
-		return "queued"
 	case api.JobPlacing:
 		return "waiting for Macs, " + since(s.Now, j.SubmittedAt.Time)
 	case api.JobStarting:
@@ -57,58 +50,56 @@ func (s *State) jobWords(j api.JobSummary) string {
 		return fmt.Sprintf("%d of %d joined", j.Joined, j.Ranks)
 	case api.JobRunning:
 		return macs + ", " + since(s.Now, j.SubmittedAt.Time)
-	case api.JobEnding:
-		return "ending"
 	case api.JobBackoff:
 		return fmt.Sprintf("attempt %d failed, trying again", j.Attempt)
 	case api.JobHomeLost:
-		return "the Mac that drives it is gone"
+		return "the Mac that manages it is gone"
 	case api.JobSucceeded:
 		return "done"
-	case api.JobStopped:
-		return "stopped"
-	case api.JobFailed:
-		return "failed"
 	}
-	return string(j.Phase)
+	return string(j.Phase) // queued, ending, stopped, failed
 }
 
 // ownJob is the line of a job that can be stopped.
 func (s *State) ownJob(j api.JobSummary) Item {
-	id := "job:" + string(j.Job)
-	item := Item{ID: id, Title: s.jobName(j) + "   " + s.jobWords(j)}
-	if j.Message != "" {
-		item.Tooltip = j.Message
-		item.Items = append(item.Items, info(id+":message", clean(j.Message)))
-	}
+	item := s.jobItem(j, "")
+	id := item.ID
 	for rank, node := range j.Nodes {
 		item.Items = append(item.Items, info(fmt.Sprintf("%s:rank:%d", id, rank), fmt.Sprintf("Rank %d on %s", rank, s.name(node))))
 	}
-	item.Items = append(item.Items, Item{ID: id + ":logs", Title: "Logs", Do: &Do{Open: "dashboard:/job/" + string(j.Job)}})
+	item.Items = append(item.Items, logsOf(j))
 	if j.Phase == api.JobHomeLost {
-		item.Items = append(item.Items, Item{ID: id + ":take_over", Title: "Drive It from This Mac", Do: &Do{
+		item.Items = append(item.Items, Item{ID: id + ":take_over", Title: "Take Over on This Mac", Do: &Do{
 			Call: &Call{Method: "job.take_over", Params: api.JobSelect{Job: j.Job}},
-			Confirm: &Confirm{Title: "Drive “" + s.jobName(j) + "” from this Mac?", Button: "Take Over",
+			Confirm: &Confirm{Title: "Take over “" + s.jobName(j) + "” on this Mac?", Button: "Take Over",
 				Text: "Its ranks are ended and it starts again. Do this only if the other Mac is really gone."}}})
 	}
-	item.Items = append(item.Items, Item{ID: id + ":stop", Title: "Stop...", Disabled: j.Phase == api.JobEnding, Do: &Do{
+	item.Items = append(item.Items, Item{ID: id + ":stop", Title: "Stop…", Disabled: j.Phase == api.JobEnding, Do: &Do{
 		Call: &Call{Method: "job.stop", Params: api.JobStopParams{Job: j.Job}},
 		Confirm: &Confirm{Title: "Stop “" + s.jobName(j) + "”?", Button: "Stop",
-			Text: "It gets 10 seconds to end. What it printed is kept."}}})
+			Text: "It has 10 seconds to end. Its output is kept."}}})
 	return item
 }
 
 // endedJob is the line of one's own job that ended a short while ago.
 func (s *State) endedJob(j api.JobSummary) Item {
-	id := "job:" + string(j.Job)
-	item := Item{ID: id, Title: s.jobName(j) + "   " + s.jobWords(j) + " " + since(s.Now, j.EndedAt.Time) + " ago"}
-	if j.Message != "" {
-		item.Tooltip = j.Message
-		item.Items = append(item.Items, info(id+":message", clean(j.Message)))
-	}
-	item.Items = append(item.Items, Item{ID: id + ":logs", Title: "Logs", Do: &Do{Open: "dashboard:/job/" + string(j.Job)}})
+	item := s.jobItem(j, " "+since(s.Now, j.EndedAt.Time)+" ago")
+	item.Items = append(item.Items, logsOf(j))
 	if j.Phase != api.JobSucceeded {
-		item.Items = append(item.Items, Item{ID: id + ":retry", Title: "Run It Again", Do: call("job.retry", api.JobSelect{Job: j.Job})})
+		item.Items = append(item.Items, Item{ID: item.ID + ":retry", Title: "Run It Again", Do: call("job.retry", api.JobSelect{Job: j.Job})})
 	}
 	return item
+}
+
+// jobItem is the line of a job, with what is said of it below.
+func (s *State) jobItem(j api.JobSummary, more string) Item {
+	item := Item{ID: "job:" + string(j.Job), Title: s.jobName(j) + "   " + s.jobWords(j) + more, Tooltip: j.Message}
+	if j.Message != "" {
+		item.Items = append(item.Items, info(item.ID+":message", clean(j.Message)))
+	}
+	return item
+}
+
+func logsOf(j api.JobSummary) Item {
+	return Item{ID: "job:" + string(j.Job) + ":logs", Title: "Logs", Do: &Do{Open: "dashboard:/job/" + string(j.Job)}}
 }

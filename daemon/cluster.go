@@ -36,22 +36,23 @@ func (d *daemon) openCluster() error {
 		return err
 	}
 	d.onClose(d.policy.Close)
-	d.lending = policy.Now{Policy: d.policy, Ledger: d.ledger, Facts: d.platform.Facts}
+	d.sharing = policy.Now{Policy: d.policy, Ledger: d.ledger, Facts: d.platform.Facts}
 	// What the gate reads of jobs and cables is there before anybody calls.
 	d.gate = gate.New(gate.Config{
-		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
+		Self: d.identity.Node, Electors: d.roster,
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.lending.Maps, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: func(e gate.Entry) {
-			account, _ := d.lending.Allows(e.Of)
+		Maps:  d.sharing.Maps, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: func(e gate.Entry) {
+			account, _ := d.sharing.Allows(e.Of)
 			d.audit.Record(audit.OfPeer(e, account))
 		}, Clock: d.platform.Clock, Log: d.logs.Part("gate"),
 	})
 	current := d.live.Current()
 	d.node, err = node.New(node.Options{
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
-		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Gate: d.gate, Platform: d.platform,
+		Documents: d.owner("cluster", api.KindReach, api.KindPending), Sharing: d.policy, Gate: d.gate, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
+		Protocol: api.Protocol, ProtocolMin: api.ProtocolMin,
 		Card: func() pairing.Card {
 			identity := facts.Published{Ledger: d.ledger}.Identity()
 			return pairing.Card{Name: identity.Name, ShortName: identity.ShortName, ModelName: identity.ModelName, Version: d.options.Version}
@@ -87,25 +88,25 @@ func (d *daemon) openCluster() error {
 
 // openViews makes what follows the members, and the graph of their documents.
 func (d *daemon) openViews() error {
-	names, err := d.records.LoadCalled()
+	names, err := d.records.Called().Load()
 	if err != nil {
 		return err
 	}
 	d.nodes = view.NewNodes(view.NodesConfig{
 		Self: d.identity.Node, Started: d.started, Clock: d.platform.Clock, Ledger: d.ledger, Cluster: d.node,
 		Members: func() []api.Member { return d.roster.Current().Members() },
-		Derive:  liveness.NewCalled(names, d.records.SaveCalled).Derive, Conditions: d.health, Log: d.logs.Part("health"),
+		Derive:  liveness.NewCalled(names, d.records.Called().Save).Derive, Conditions: d.conditions,
 	})
 	d.graph = view.NewGraph(view.GraphConfig{
 		Ledger: d.ledger, Staleness: d.nodes, Cables: d.cables, Now: d.platform.Clock.Now,
 		TTL:   func() (socket, rdma time.Duration) { return d.live.Current().Measure.PathTTL() },
 		Drawn: func() { d.jobs.LinksChanged() },
 		Then: func(built topology.Graph) {
-			d.trips.See(built.RDMACables())
+			d.userActions.See(built.RDMACables())
 			d.requests.Look()
 			d.profiler.Recheck()
 		},
 	})
-	d.shown = view.Shown{Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Own: d.health.Shown}
+	d.shown = view.Shown{Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Own: d.conditions.Shown}
 	return nil
 }

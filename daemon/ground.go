@@ -25,15 +25,16 @@ import (
 	"fulmen/daemon/internal/store"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // openDeadline bounds the opening of the database, which another process can
 // hold, and the first reading of the machine's identity.
 const openDeadline = 10 * time.Second
 
-// ground is what every part of a daemon stands on: its folders and configuration, the
+// base is what every part of a daemon stands on: its folders and configuration, the
 // system, the database, who this node is, and the ledger.
-type ground struct {
+type base struct {
 	options    Options
 	started    time.Time
 	closers    []func() error
@@ -47,8 +48,8 @@ type ground struct {
 	trust      lifecycle.Trust
 	database   *store.Store
 	records    storage.Records
-	damaged    chan error // gets why, once, when the database turns out to be damaged
-	changes    lifecycle.Changes
+	damaged    chan error  // gets why, once, when the database turns out to be damaged
+	changes    waker.Waker // the configuration or the disk may be otherwise
 	identity   cluster.Identity
 	moved      *cluster.Moved
 	roster     *node.Holder
@@ -57,12 +58,11 @@ type ground struct {
 	writer     *ledger.Writer
 	behind     *storage.Behind
 	over       *health.Quota
-	health     *health.Health
-	conditions health.Own
+	conditions *health.Health
 }
 
 // open opens it, in order. [lifecycle.ErrStaysStopped] says that nobody wants it to run.
-func (d *ground) open(ctx context.Context) error {
+func (d *base) open(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{d.findFolders, d.awaitStart, d.openFolders, d.openPlatform, d.openState, d.openLedger} {
 		if err := step(ctx); err != nil {
 			return err
@@ -72,9 +72,9 @@ func (d *ground) open(ctx context.Context) error {
 }
 
 // onClose has something done at the end, the last opened first.
-func (d *ground) onClose(f func() error) { d.closers = append(d.closers, f) }
+func (d *base) onClose(f func() error) { d.closers = append(d.closers, f) }
 
-func (d *ground) close() {
+func (d *base) close() {
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		if err := d.closers[i](); err != nil && d.logs != nil {
 			d.logs.Part("daemon").Warn("closing", "error", err)
@@ -83,7 +83,7 @@ func (d *ground) close() {
 }
 
 // findFolders finds the folders, before the configuration may move some of them.
-func (d *ground) findFolders(context.Context) error {
+func (d *base) findFolders(context.Context) error {
 	folders, err := home.Resolve(d.options.environment())
 	if err != nil {
 		return err
@@ -100,9 +100,9 @@ func (d *ground) findFolders(context.Context) error {
 }
 
 // openFolders reads the configuration and locks the folders.
-func (d *ground) openFolders(context.Context) error {
+func (d *base) openFolders(context.Context) error {
 	var err error
-	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: func(config.Status) { d.changes.Configuration() }})
+	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: func(config.Status) { d.changes.Wake() }})
 	if err != nil {
 		return err
 	}
@@ -136,13 +136,12 @@ func (d *ground) openFolders(context.Context) error {
 		out = io.MultiWriter(file, d.options.Log)
 	}
 	d.logs = logs.New(out, current.Log)
-	_, cancel := d.live.Subscribe(config.Subscriber{Name: "log", Commit: func(next config.Config) { d.logs.Set(next.Log) }})
-	d.onClose(func() error { cancel(); return nil })
+	d.live.OnChange(func(next config.Config) { d.logs.Set(next.Log) })
 	return nil
 }
 
 // openPlatform opens the system, and finds the worker.
-func (d *ground) openPlatform(context.Context) error {
+func (d *base) openPlatform(context.Context) error {
 	platform, err := d.options.Platform, error(nil)
 	host := func() (native.Platform, error) { return systemPlatform(filepath.Join(d.folders.Runtime, "units")) }
 	switch {
@@ -178,12 +177,12 @@ func (d *ground) openPlatform(context.Context) error {
 }
 
 // openState opens the database and the node's key.
-func (d *ground) openState(ctx context.Context) error {
+func (d *base) openState(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openDeadline)
 	defer cancel()
 	var err error
 	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{
-		Buckets: storage.Buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.changes.Disk,
+		Buckets: storage.Buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.changes.Wake,
 	})
 	if err != nil {
 		return err
@@ -203,7 +202,7 @@ func (d *ground) openState(ctx context.Context) error {
 		return err
 	}
 	d.identity, d.moved = opened.Identity, opened.Moved
-	roster, _, err := cluster.OpenRoster(d.records, d.identity, time.Now())
+	roster, err := cluster.OpenRoster(d.records, d.identity, time.Now())
 	if err != nil {
 		return err
 	}
@@ -217,7 +216,7 @@ func (d *ground) openState(ctx context.Context) error {
 }
 
 // openLedger opens the ledger on what is stored.
-func (d *ground) openLedger(context.Context) error {
+func (d *base) openLedger(context.Context) error {
 	d.behind = storage.NewBehind(d.records, d.identity.Node, d.platform.Clock, d.logs.Part("ledger"))
 	d.onClose(d.behind.Close)
 	d.over = health.NewQuota(d.platform.Clock, func() []ledger.Over { return d.ledger.OverQuota() }, d.nameOf,
@@ -238,16 +237,15 @@ func (d *ground) openLedger(context.Context) error {
 		d.logs.Part("ledger").Warn("a stored document was left out", "error", problem)
 	}
 	// What is left of a former cluster, and of this node's former key, goes.
-	if err := d.ledger.ForgetStrangers(d.roster.IsMember); err != nil {
+	if err := d.ledger.ForgetNonMembers(d.roster.IsMember); err != nil {
 		return err
 	}
-	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
-	d.conditions = d.health.Own(d.logs.Part("health"))
+	d.conditions = health.New(d.owner("health", api.KindCondition), time.Now, d.logs.Part("health"))
 	return nil
 }
 
 // awaitStart returns when the daemon is to run; see [lifecycle.AwaitStart].
-func (d *ground) awaitStart(ctx context.Context) error {
+func (d *base) awaitStart(ctx context.Context) error {
 	clock, err := native.SystemClock()
 	if err != nil {
 		return err
@@ -262,7 +260,9 @@ func (d *ground) awaitStart(ctx context.Context) error {
 		Server: server.Config{
 			Log: log, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, InAdminGroup: server.AdminGroup(),
 		},
-		Ready:    func() { lifecycle.TellReady(d.options.Supervisor, "stopped by a person; fulmen start starts it", log) }, // who connects is answered
+		Ready: func() {
+			lifecycle.NotifyReady(d.options.Supervisor, "stopped by a person; fulmen start starts it", log)
+		}, // who connects is answered
 		Watchdog: d.options.Supervisor.Watchdog(), Alive: d.options.Supervisor.Alive,
 	}
 	if a, ok := authorizes(d.options, d.folders.Mode, log); ok {
@@ -272,43 +272,9 @@ func (d *ground) awaitStart(ctx context.Context) error {
 }
 
 // owner is the writer of a part.
-func (d *ground) owner(name string, kinds ...api.Kind) documents {
-	return documents{writer: d.writer.Owner(name, kinds...), simulated: d.platform.Simulated}
+func (d *base) owner(name string, kinds ...api.Kind) ledger.Documents {
+	return ledger.Documents{Writer: d.writer.Owner(name, kinds...), Simulated: d.platform.Simulated}
 }
 
 // nameOf is what people call a node by its own document, where there is no view yet.
-func (d *ground) nameOf(id api.NodeID) string { return view.Name(d.ledger, id) }
-
-// documents is a ledger's writer in the form that owners declare. On a
-// simulated machine every document says so.
-type documents struct {
-	writer    *ledger.Writer
-	simulated bool
-}
-
-// Put publishes a document.
-func (d documents) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	return d.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown, Simulated: d.simulated})
-}
-
-// Delete ends one.
-func (d documents) Delete(kind api.Kind, name string) error { return d.writer.Delete(kind, name) }
-
-// DeleteJob ends a job's document, with the proof that this node was its home.
-func (d documents) DeleteJob(id api.JobID, homes []api.Succession) error {
-	return d.writer.Put(ledger.Draft{Kind: api.KindJob, Name: id.String(), Delete: true, Homes: homes, Simulated: d.simulated})
-}
-
-// occasions is documents of which each that is published is an occasion for something
-// else, before and after.
-type occasions struct {
-	documents
-	before, after func()
-}
-
-// Put publishes a document.
-func (o occasions) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	o.before()
-	defer o.after()
-	return o.documents.Put(kind, name, value, unknown)
-}
+func (d *base) nameOf(id api.NodeID) string { return view.Name(d.ledger, id) }

@@ -16,11 +16,10 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 	"fulmen/native/nativetest"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 // hintAreas are the areas that change, in turn, each with a mark that its
@@ -35,7 +34,7 @@ type counted struct {
 	reads chan native.Area
 }
 
-// Snapshot is the machine's.
+// Snapshot implements native.Facts.
 func (c *counted) Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error) {
 	all, err := c.Machine.Snapshot(ctx, areas...)
 	for _, area := range areas {
@@ -114,7 +113,7 @@ func macInMemory(b *testing.B) (*counted, native.Platform) {
 	return machine, platform
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkHint is the time from a change of the machine to its document: at a
 // watcher of the ledger, and at a client of the Unix socket.
@@ -132,7 +131,7 @@ func BenchmarkHint(b *testing.B) {
 	ready, ended := make(chan Address, 1), make(chan struct{})
 	d := newDaemon(Options{
 		Platform: platform, Worker: "/nonexistent/fulmen-rank", Ready: func(a Address) { ready <- a },
-		Home: home.Environment{OS: runtime.GOOS, UID: os.Getuid(), Home: folder, Getenv: func(name string) string {
+		Home: api.Environment{OS: runtime.GOOS, UID: os.Getuid(), Home: folder, Getenv: func(name string) string {
 			return map[string]string{api.EnvHome: folder}[name]
 		}},
 	})
@@ -231,14 +230,14 @@ func watchClient(ctx context.Context, b *testing.B, c *client.Client) <-chan arr
 	out := make(chan arrival, b.N+64)
 	first := make(chan struct{})
 	go func() {
-		told := false
+		reported := false
 		for event, err := range c.Watch(ctx, api.StateSelect{Kinds: hintKinds()}) {
 			if err != nil {
 				return
 			}
 			now := time.Now()
-			if !told {
-				told = true
+			if !reported {
+				reported = true
 				close(first)
 			}
 			for _, document := range event.Put {

@@ -57,7 +57,7 @@ func (d *daemon) openJobs() error {
 	d.peers = peer.New(d.identity.Node, d.node, d.gate)
 	d.grants = lend.New(lend.Config{
 		Self: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Documents: d.owner("grant", api.KindGrant), Facts: d.platform.Facts,
-		Peers: d.peers, Policy: d.lending, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.rdma.Changing() },
+		Peers: d.peers, Policy: d.sharing, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.rdma.Changing() },
 		Device: d.deviceRefused, Obstacle: d.obstacle, Ranks: func() []api.RankRef { return d.ranks.LiveRefs() },
 		Job:     func(id api.JobID) (api.JobSpec, bool) { known, found := d.jobs.Current(id); return known.Spec, found },
 		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
@@ -69,9 +69,8 @@ func (d *daemon) openJobs() error {
 		Shim: d.shim, Check: d.trust.Check, Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
 		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
-	d.onClose(d.preparer.Close)
 	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
-		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.lending, Preparer: d.preparer,
+		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer,
 		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
@@ -90,18 +89,22 @@ func (d *daemon) openJobs() error {
 	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
-		Jobs: d.ledger, Deleted: func(id api.JobID) bool { return d.jobs.Deleted(id) }, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(of rank.Grant) error {
-			return d.grants.Restore(grant.Request{
-				Holder: grant.ForRank(of.Rank), Epoch: of.Epoch, Principal: of.Principal, GPU: of.GPU, MemoryBytes: of.MemoryBytes,
-				Receptacles: of.Receptacles, Lease: of.Lease,
-			})
+		Jobs: d.ledger, Deleted: func(id api.JobID) bool { return d.jobs.Deleted(id) }, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(held api.PeerGrantParams, lease time.Duration) error {
+			request, err := grant.RequestOf(held)
+			if err != nil {
+				return err
+			}
+			request.Lease = lease
+			return d.grants.Restore(request)
 		},
-		Policy: d.lending, Preparer: d.preparer, Fetch: d.programs.Fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
+		Policy: d.sharing, Preparer: d.preparer, Fetch: d.programs.Fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: d.shim, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
-		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
-		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
-		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
+		Times: func(spec api.JobSpec) rank.Times {
+			of := phase.RulesOf(spec, times())
+			return rank.Times{Preparing: of.Preparing, Starting: of.Starting, Handshake: of.Handshake, Grace: of.Grace, FailedGrace: of.FailedGrace}
+		},
+		Channels: d.channels,
+		Spawned:  func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	d.departure = lifecycle.Departure{
@@ -114,17 +117,14 @@ func (d *daemon) openJobs() error {
 		return folder, ok
 	}, Ended: d.ranks.Ended})
 	d.onClose(printed.Close)
-	shim := func(ref api.RankRef) (input.Shim, bool) {
-		socket, epoch, runs := d.ranks.Shim(ref)
-		return input.Shim{Socket: socket, Epoch: epoch}, runs
-	}
-	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: shim, Ended: d.ranks.Ended})
+	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.ranks.Shim, Ended: d.ranks.Ended})
+	documents := d.owner("job", api.KindJob)
+	documents.Settled = true
 	d.jobs, err = job.New(job.Config{
-		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
-		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: d.node, Access: d.lending, Beats: beats{d.node},
+		Node: d.identity.Node, Key: d.identity.Key(), Electors: d.roster, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
+		Peers: d.peers, Ledger: d.ledger, Documents: documents, Settle: d.behind.Flush, Presence: d.node, Access: d.sharing, Beats: beats{d.node},
 		Planner: &view.Planner{
-			Ledger: d.ledger, Nodes: d.nodes, Members: d.roster.Members, Now: d.platform.Clock.Now, Asked: func() { d.asking.Ask() },
-			TTL:     func() (socket, rdma time.Duration) { return d.live.Current().Measure.PathTTL() },
+			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Members: d.roster.Members, Asked: func() { d.asking.Ask() },
 			Trusted: func() []netip.Prefix { return d.live.Current().Network.Trusted },
 		}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
@@ -144,10 +144,10 @@ func (d *daemon) openJobs() error {
 	}
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.nodes.Name, Lost: func(id api.JobID, why *api.Error) { d.attended.InputLost(id, why) }, Log: d.logs.Part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.sharing.May, Name: d.nodes.Name, Lost: func(id api.JobID, why *api.Error) { d.watchedJobs.InputLost(id, why) }, Log: d.logs.Part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
-	d.attended = job.NewAttended(d.jobs)
+	d.watchedJobs = job.NewWatchedJobs(d.jobs)
 	return nil
 }
 
@@ -172,10 +172,10 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 // beats carries beats between the nodes of jobs.
 type beats struct{ *node.Node }
 
-// Send is the beater's.
+// Send implements beat.Link.
 func (b beats) Send(to api.NodeID) error { return b.Node.Beat(to) }
 
-// Receive is the beater's.
+// Receive implements beat.Link.
 func (b beats) Receive(f func(from api.NodeID)) { b.Node.Beats(f) }
 
 // rankEnded hears of every rank of this node that has ended.
@@ -183,20 +183,12 @@ func (d *daemon) rankEnded(rank api.Rank) {
 	d.publisher.Ended(rank)
 	d.output.Ended(rank)
 	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
-	receptacles := d.ranks.Receptacles(ref)
-	if len(receptacles) == 0 {
+	portNumbers := d.ranks.PortNumbers(ref)
+	if len(portNumbers) == 0 {
 		return
 	}
-	d.cables.RankEnded(rank, receptacles)
+	d.cables.RankEnded(rank, portNumbers)
 	d.facts.Reread(native.AreaRDMA) // before somebody else gets them
-}
-
-// channels carries JACCL's side channels for the ranks.
-type channels struct{ *sidechannel.Channels }
-
-// Open is the ranks'.
-func (c channels) Open(channel rank.Channel) (netip.AddrPort, error) {
-	return c.Channels.Open(sidechannel.Channel(channel))
 }
 
 // openChannels makes what carries JACCL's side channels. Ports of the loopback are
@@ -214,13 +206,13 @@ func (d *daemon) openChannels() {
 			}
 			return d.ranks.PID(ref)
 		},
-		Tell: func(ref api.RankRef, now api.Handshake) {
-			if d.prober.Tell(ref, now) {
+		Notify: func(ref api.RankRef, now api.Handshake) {
+			if d.prober.Notify(ref, now) {
 				return
 			}
 			d.ranks.SetHandshake(ref, now)
 			if now.State == api.HandshakeJoined {
-				for _, r := range d.ranks.Receptacles(ref) {
+				for _, r := range d.ranks.PortNumbers(ref) {
 					d.cables.Used(r)
 				}
 			}
@@ -237,21 +229,21 @@ func (d *daemon) openChannels() {
 
 // openPublisher makes what publishes ports.
 func (d *daemon) openPublisher() {
-	c := relay.PublisherConfig{
-		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay")},
+	c := relay.Config{
+		Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
 		Ledger: d.ledger, Ranks: d.ranks, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Seed: d.identity.Key().Seed(),
 	}
 	if d.platform.Simulated {
 		c.Loopback = []netip.Addr{simulate.StandIn("loopback", d.identity.Node)}
 		c.LAN = func() []netip.Addr { return []netip.Addr{simulate.StandIn("network", d.identity.Node)} }
 	}
-	d.publisher = relay.NewPublisher(c)
+	d.publisher = relay.New(c)
 	d.onClose(func() error { d.publisher.Shut(); return nil })
 }
 
 // deviceRefused says why RDMA devices that may be stuck cannot be used.
-func (d *daemon) deviceRefused(ctx context.Context, receptacles []api.Receptacle) (why api.Reason, on string) {
-	return d.cables.Refusal(ctx, d.platform.Facts, func() { d.facts.Reread(native.AreaRDMA) }, receptacles)
+func (d *daemon) deviceRefused(ctx context.Context, portNumbers []api.PortNumber) (why api.Reason, on string) {
+	return d.cables.Refusal(ctx, d.platform.Facts, func() { d.facts.Reread(native.AreaRDMA) }, portNumbers)
 }
 
 // obstacle says why nothing should be measured on this node now.

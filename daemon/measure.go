@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"net/netip"
 	"os"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/probe"
 	"fulmen/daemon/internal/profile/rdmaprobe"
-	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/simulate"
 	"fulmen/daemon/internal/topology"
 	"fulmen/native"
@@ -40,8 +38,8 @@ func (d *daemon) openMeasurements() {
 	}
 	paths := profile.NewPaths(ways)
 	config := profile.Config{
-		Node: d.identity.Node, Clock: d.platform.Clock, Documents: documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}, // what is really measured is real, also on a simulated Mac
-		Conditions: d.health,
+		Node: d.identity.Node, Clock: d.platform.Clock, Documents: ledger.Documents{Writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}, // what is really measured is real, also on a simulated Mac
+		Conditions: d.conditions,
 		Worker:     d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
 			return facts.Circumstances(ctx, d.platform.Facts)
 		},
@@ -61,7 +59,7 @@ func (d *daemon) openMeasurements() {
 		Kinds: []api.Kind{api.KindGPUProfile, api.KindLinkProfile}, Nodes: []api.NodeID{d.identity.Node},
 	}), d.identity.Node)
 	if d.options.Simulation != nil {
-		config.Scenario = paths.Scenario(d.owner("profile", api.KindGPUProfile, api.KindLinkProfile))
+		config.Recorded, config.Simulated = paths.Recorded, d.owner("profile", api.KindGPUProfile, api.KindLinkProfile)
 	}
 	d.profiler = profile.New(config)
 	d.onClose(func() error { d.profiler.Close(); return nil })
@@ -79,15 +77,15 @@ func (d *daemon) openProber() {
 		IsRehearsal: d.options.Simulation != nil, Name: d.nodes.Name,
 	}
 	config := rdmaprobe.Config{
-		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
+		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: d.channels,
 		Ready: shown.Ready, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: proc.WorkerEnvironment(os.Environ()), Folder: d.folders.Runtime,
 		Launch: d.trust.Launch,
-		Opened: func(r api.Receptacle) {
+		Opened: func(r api.PortNumber) {
 			d.probes.Add(facts.BootID(context.Background(), d.platform.Clock, d.platform.Facts), r)
 			d.facts.Reread(native.AreaRDMA)
 		},
 		Used:   d.cables.Used,
-		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
+		Killed: func(r api.PortNumber) { d.cables.Killed(r, "a test of the cable") },
 		Name:   d.nodes.Name, Log: d.logs.Part("profile"),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
@@ -97,39 +95,24 @@ func (d *daemon) openProber() {
 	d.onClose(func() error { d.prober.Close(); return nil })
 }
 
-// probeChannels are the side channels in the form that tests have use for.
-type probeChannels struct{ *sidechannel.Channels }
-
-// Open is the prober's. A test has no home that could change: its epoch is 1.
-func (c probeChannels) Open(rank api.RankRef, nodes []api.NodeID, within time.Duration) (netip.AddrPort, error) {
-	return c.Channels.Open(sidechannel.Channel{Rank: rank, Epoch: 1, Nodes: nodes, Within: within})
-}
-
 // learnMLX asks the worker what MLX there is, until it answers: a first start may be
 // slow, and Metal may not be there before somebody has logged in.
 func (d *daemon) learnMLX(ctx context.Context) {
-	profile.MLXQuestion{
-		Clock: d.platform.Clock,
-		Ask: func(ctx context.Context) proc.Record {
-			return d.trust.Launch(ctx, proc.Command{
-				Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: proc.WorkerEnvironment(os.Environ()), Deadline: profile.InfoDeadline,
-			})
-		},
-		Tell: func(info *worker.Info, why api.Reason, record proc.Record) {
-			var mlx *facts.MLX
-			if info != nil {
-				mlx = facts.MLXOf(*info)
-			} else {
-				d.logs.Part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
-			}
-			for _, code := range []api.Reason{api.ReasonMLXMissing, api.ReasonMLXNoAnswer} {
-				if code == why {
-					d.conditions.Raise(code, record.Sentence)
-				} else {
-					d.conditions.Clear(code)
-				}
-			}
-			d.facts.Learn(mlx, why)
-		},
-	}.Run(ctx)
+	ask := func(ctx context.Context) proc.Record {
+		return d.trust.Launch(ctx, proc.Command{
+			Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: proc.WorkerEnvironment(os.Environ()), Deadline: profile.InfoDeadline,
+		})
+	}
+	profile.AskMLX(ctx, d.platform.Clock, ask, func(info *worker.Info, why api.Reason, record proc.Record) {
+		var mlx *facts.MLX
+		if info != nil {
+			mlx = facts.MLXOf(*info)
+		} else {
+			d.logs.Part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
+		}
+		for _, code := range []api.Reason{api.ReasonMLXMissing, api.ReasonMLXNoAnswer} {
+			d.conditions.Hold(code, "", code == why, record.Sentence)
+		}
+		d.facts.Learn(mlx, why)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
 	"fulmen/native"
 	"fulmen/native/activation"
@@ -14,7 +15,7 @@ import (
 // ErrRestart is what Run returns when it is to be run again in the same process:
 // this node was removed from its cluster, and begins anew with another key, or its
 // database is damaged ([ErrDamaged]).
-var ErrRestart = errors.New("the daemon begins anew")
+var ErrRestart = errors.New("the daemon starts again")
 
 // ErrDamaged is the ErrRestart of a daemon whose database turned out to be damaged:
 // the next run sets it aside.
@@ -30,7 +31,7 @@ type Options struct {
 	Version string
 	// Home says where the folders are; the zero value is this process's own
 	// environment.
-	Home home.Environment
+	Home api.Environment
 	// Platform is the system; a platform without a name is that of this machine.
 	Platform native.Platform
 	// Simulation is the simulated Mac to run on, in place of Platform; nil: none.
@@ -45,7 +46,7 @@ type Options struct {
 	BundleGone time.Duration
 	// Sockets are the API's, as launchd or systemd hand them over; nil: the daemon
 	// opens its own. With them a daemon that a person has stopped answers that it is.
-	Sockets *activation.Sockets
+	Sockets activation.Sockets
 	// Supervisor is who wants to hear how the daemon fares; nil: nobody does.
 	Supervisor *activation.Supervisor
 	// WasRemoved says that the last Run ended with ErrRestart because of a removal.
@@ -65,7 +66,7 @@ type Address struct {
 }
 
 // environment is that in which the folders are found.
-func (o Options) environment() home.Environment {
+func (o Options) environment() api.Environment {
 	if o.Home.Getenv != nil {
 		return o.Home
 	}

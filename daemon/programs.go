@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
@@ -90,6 +91,6 @@ func Uninstall(ctx context.Context, remove, deleteOutput bool, out io.Writer) er
 }
 
 // uninstallHere is what is uninstalled by somebody in an environment.
-func uninstallHere(environment home.Environment) (uninstall.Options, error) {
+func uninstallHere(environment api.Environment) (uninstall.Options, error) {
 	return uninstall.Here(environment, func(path string) int { return rdma.UndoFile{Path: path}.Open() }, systemPlatform)
 }

@@ -7,27 +7,25 @@ import (
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/rdma"
-	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/rdma/useractions"
 	"fulmen/native"
 )
 
 // openCables makes what tells of this node's cables, and takes over what the daemon
 // before this one knew: devices that may be stuck, trips, and requests that wait for them.
 func (d *daemon) openCables(ctx context.Context) error {
-	d.cables = health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
-		d.logs.Part("health").Error("a condition of a cable could not be published", "error", err)
-	})
+	d.cables = health.NewCables(d.conditions, d.identity.Node, d.platform.Clock)
 	d.onClose(func() error { d.cables.Close(); return nil })
-	suspects, err := d.records.LoadSuspects()
+	suspects, err := d.records.Suspects().Load()
 	if err != nil {
 		return err
 	}
-	d.cables.TakeSuspects(suspects, facts.BootID(ctx, d.platform.Clock, d.platform.Facts), d.records.SaveSuspects)
-	former, err := d.records.LoadTrips()
+	d.cables.TakeSuspects(suspects, facts.BootID(ctx, d.platform.Clock, d.platform.Facts), d.records.Suspects().Save)
+	former, err := d.records.UserActions().Load()
 	if err != nil {
 		return err
 	}
-	asked, err := d.records.LoadRequests()
+	asked, err := d.records.Requests().Load()
 	if err != nil {
 		return err
 	}
@@ -36,8 +34,8 @@ func (d *daemon) openCables(ctx context.Context) error {
 			d.logs.Part("rdma").Error("what people do for RDMA at Macs could not be kept", "error", err)
 		}
 	}
-	d.trips = trips.New(d.platform.Clock, former, func(all []trips.Kept) { failed(d.records.SaveTrips(all)) })
-	d.requests = trips.NewRequests(d.platform.Clock, asked, func(all []trips.KeptRequest) { failed(d.records.SaveRequests(all)) })
+	d.userActions = useractions.New(d.platform.Clock, former, func(all []useractions.Kept) { failed(d.records.UserActions().Save(all)) })
+	d.requests = useractions.NewRequests(d.platform.Clock, asked, func(all []useractions.KeptRequest) { failed(d.records.Requests().Save(all)) })
 	return nil
 }
 
@@ -50,10 +48,12 @@ func (d *daemon) openChanges() {
 		d.grants.Recheck()
 		d.facts.Reread(native.AreaNetwork)
 	}
+	documents := d.owner("rdma", api.KindRDMAChange)
+	documents.After = after
 	d.rdma = rdma.New(rdma.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
 		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: d.records.History(),
-		Documents: occasions{d.owner("rdma", api.KindRDMAChange), func() {}, after}, Conditions: d.health,
+		Documents: documents, Conditions: d.conditions,
 		Allowed: d.policy.AllowsRDMAChange, Check: func(link api.LinkID) *api.Error {
 			return rdma.MayEnable(d.graph.Build(), link, d.nodes.Name(d.identity.Node))
 		}, Able: func(feature native.Feature) error {

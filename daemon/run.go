@@ -23,12 +23,13 @@ import (
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rdma"
-	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/rdma/useractions"
 	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Run runs a daemon until ctx ends, and then stops it in order. An error before
@@ -36,12 +37,12 @@ import (
 func Run(ctx context.Context, options Options) error { return newDaemon(options).run(ctx) }
 
 func newDaemon(options Options) *daemon {
-	return &daemon{ground: &ground{options: options, started: time.Now(), damaged: make(chan error, 1), changes: lifecycle.NewChanges()}}
+	return &daemon{base: &base{options: options, started: time.Now(), damaged: make(chan error, 1), changes: waker.New()}}
 }
 
 func (d *daemon) run(ctx context.Context) error {
 	defer d.close()
-	err := d.ground.open(ctx)
+	err := d.base.open(ctx)
 	if errors.Is(err, lifecycle.ErrStaysStopped) {
 		return nil
 	}
@@ -65,60 +66,60 @@ func wasAsked(ctx context.Context, err error) bool {
 
 // daemon is the parts of a running daemon.
 type daemon struct {
-	*ground
+	*base
 
-	policy    *policy.Policy
-	gate      *gate.Gate
-	node      *node.Node
-	self      *policy.Self
-	nodes     *view.Nodes
-	peers     *peer.Peers
-	lending   policy.Now
-	grants    *lend.Lender
-	preparer  *prepare.Preparer
-	programs  *prepare.Programs
-	ranks     *rank.Ranks
-	jobs      *job.Jobs
-	attach    *attach.Attach
-	attended  *job.Attended
-	publisher *relay.Publisher
-	departure lifecycle.Departure
-	output    *health.Output
-	channels  *sidechannel.Channels
+	policy      *policy.Policy
+	gate        *gate.Gate
+	node        *node.Node
+	self        *policy.Self
+	nodes       *view.Nodes
+	peers       *peer.Peers
+	sharing     policy.Now
+	grants      *lend.Lender
+	preparer    *prepare.Preparer
+	programs    *prepare.Programs
+	ranks       *rank.Ranks
+	jobs        *job.Jobs
+	attach      *attach.Attach
+	watchedJobs *job.WatchedJobs
+	publisher   *relay.Relay
+	departure   lifecycle.Departure
+	output      *health.Output
+	channels    *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
-	restart  func()
-	facts    *facts.Owner
-	profiler *profile.Profiler
-	rdma     *rdma.Owner
-	prober   *rdmaprobe.Prober
-	probes   *profile.ProbeCount
-	asking   *profile.Asking
-	cables   *health.Cables
-	graph    *view.Graph
-	shown    view.Shown
-	trips    *trips.Trips
-	requests *trips.Requests
-	events   *view.Events
-	tokens   *token.Book
-	address  Address // set before clients can connect
-	thisRun  *lifecycle.Run
-	told     lifecycle.Told
+	restart     func()
+	facts       *facts.Owner
+	profiler    *profile.Profiler
+	rdma        *rdma.Owner
+	prober      *rdmaprobe.Prober
+	probes      *profile.ProbeCount
+	asking      *profile.Asking
+	cables      *health.Cables
+	graph       *view.Graph
+	shown       view.Shown
+	userActions *useractions.UserActions
+	requests    *useractions.Requests
+	events      *view.Events
+	tokens      *token.Book
+	address     Address // set before clients can connect
+	thisRun     *lifecycle.Run
+	reported    lifecycle.Reported
 
 	capabilities native.Capabilities // as they were at the start
 }
 
 // open makes the owners of facts and what serves clients.
 func (d *daemon) open(ctx context.Context) error {
-	name, err := d.records.LoadName()
+	name, err := d.records.Name().Load()
 	if err != nil {
 		return err
 	}
-	probes, err := d.records.LoadProbes()
+	probes, err := d.records.Probes().Load()
 	if err != nil {
 		return err
 	}
-	d.probes = profile.CountProbes(d.identity.Node, probes, d.records.SaveProbes, d.health, d.logs.Part("profile"))
-	d.probes.Tell(facts.BootID(ctx, d.platform.Clock, d.platform.Facts))
+	d.probes = profile.CountProbes(d.identity.Node, probes, d.records.Probes().Save, d.conditions, d.logs.Part("profile"))
+	d.probes.Notify(facts.BootID(ctx, d.platform.Clock, d.platform.Facts))
 	var clock health.ClockWatch
 	look := func() {
 		if step := clock.Look(d.platform.Clock); step != 0 {
@@ -127,7 +128,8 @@ func (d *daemon) open(ctx context.Context) error {
 			d.node.CompareClocks()
 		}
 	}
-	published := occasions{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), look, func() {}}
+	published := d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA)
+	published.Before, published.Settled = look, true
 	static := facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		FriendlyName: name, ShortName: func(computer string) string {
@@ -160,10 +162,10 @@ func (d *daemon) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.told = lifecycle.Told{
-		Live: d.live, IsFull: d.database.IsFull, State: d.folders.State, Now: d.platform.Clock.Now, Conditions: d.conditions,
+	d.reported = lifecycle.Reported{
+		Live: d.live, IsFull: d.database.IsFull, State: d.folders.State, Conditions: d.conditions,
 	}
-	d.told.Tell()
+	d.reported.Notify()
 	if d.capabilities, err = d.platform.Facts.Capabilities(ctx); err != nil {
 		d.logs.Part("daemon").Warn("the platform does not tell what it can do", "error", err)
 	} else if code, why := facts.MissesPressure(d.platform.Name, d.capabilities); code != "" {
@@ -175,14 +177,14 @@ func (d *daemon) open(ctx context.Context) error {
 		Conditions: d.conditions, Log: d.logs.Part("daemon"),
 	})
 	d.onClose(d.thisRun.Close)
-	if aside := d.database.Aside(); aside != nil {
-		d.conditions.Raise(api.ReasonStateCorrupt, aside.Says())
+	if aside := d.database.Quarantined(); aside != nil {
+		d.conditions.Raise(api.ReasonStateCorrupt, aside.Consequence())
 	}
 	if d.options.WasRemoved {
 		d.conditions.Raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")
 	}
 	if d.moved != nil {
-		d.conditions.Raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
+		d.conditions.Raise(api.ReasonKeyOnOtherHardware, "the old key is kept as "+d.moved.File)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"fulmen/assets/dashboard"
+	"fulmen/assets"
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/doctor"
@@ -23,6 +23,7 @@ import (
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/store"
+	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
 	"fulmen/daemon/internal/uninstall"
 	"fulmen/daemon/internal/uninstall/bundle"
@@ -40,8 +41,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.address = address
 	config := server.Config{
-		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Jobs: d.jobs, May: d.lending.May}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
-		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: api.Schema(), Assets: dashboard.Files(),
+		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Jobs: d.jobs, May: d.sharing.May}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
+		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: api.Schema(), Assets: assets.Dashboard(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	config.Metrics = metrics.Handler(metrics.Source{
@@ -62,7 +63,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		},
 		Missed: d.facts.Missed,
 	})
-	calls := audit.Calls{Log: d.audit, May: d.lending.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
+	calls := audit.Calls{Log: d.audit, May: d.sharing.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
 		if id != "" {
 			known, _ := d.jobs.Current(id)
 			return known.Job.Principal
@@ -85,7 +86,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() {
 		select {
 		case err := <-d.damaged:
-			d.logs.Part("daemon").Error("the database is damaged; the daemon begins anew and sets it aside", "error", err)
+			d.logs.Part("daemon").Error("the database is damaged; the daemon starts again and sets it aside", "error", err)
 			stop(ErrDamaged)
 		case <-ctx.Done():
 		}
@@ -101,7 +102,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { _ = d.profiler.Run(ctx) })
-	running.Go(func() { _ = d.rdma.Run(ctx, d.ledger, view.GraphKinds()) })
+	running.Go(func() { _ = d.rdma.Run(ctx, d.ledger, topology.Kinds()) })
 	running.Go(func() {
 		d.requests.Run(ctx, func() []readiness.Report { graph, _ := d.graph.Latest(); return graph.Readiness() },
 			func(ctx context.Context, by api.Principal, link api.LinkID) error {
@@ -109,10 +110,10 @@ func (d *daemon) serve(ctx context.Context) error {
 				return err
 			}, d.logs.Part("rdma"))
 	})
-	running.Go(func() { d.told.Follow(ctx, d.changes) })
+	running.Go(func() { d.reported.Follow(ctx, d.changes) })
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
-	running.Go(func() { d.lending.WatchUse(ctx, d.platform.Clock, d.self) })
+	running.Go(func() { d.sharing.WatchUse(ctx, d.platform.Clock, d.self) })
 	running.Go(func() {
 		if err := d.nodes.Run(ctx); ctx.Err() == nil {
 			stop(err)
@@ -130,7 +131,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			err = d.grants.ForgetFormer()
 		}
 		if err == nil {
-			d.attended.Expect()
+			d.watchedJobs.Expect()
 			err = d.jobs.Run(ctx)
 		}
 		if ctx.Err() == nil {
@@ -149,22 +150,22 @@ func (d *daemon) serve(ctx context.Context) error {
 			stop(err)
 		}
 	})
-	d.say(ctx, api.SelfAwake)
+	d.report(ctx, api.SelfAwake)
 	d.logs.Part("daemon").Info("ready", "url", address.URL, "socket", address.Socket, "node", d.identity.Node, "state", d.folders.State)
 	if d.options.Ready != nil {
 		d.options.Ready(address)
 	}
-	lifecycle.TellReady(d.options.Supervisor, "serves "+address.URL, d.logs.Part("daemon"))
+	lifecycle.NotifyReady(d.options.Supervisor, "serves "+address.URL, d.logs.Part("daemon"))
 	running.Go(func() {
-		lifecycle.KeepAlive(ctx, d.platform.Clock, d.options.Supervisor.Watchdog(), func() { d.ledger.Subscribers() }, d.options.Supervisor.Alive)
+		lifecycle.KeepAlive(ctx, d.platform.Clock, d.options.Supervisor.Watchdog(), func() { d.ledger.Watchers() }, d.options.Supervisor.Alive)
 	})
 	<-ctx.Done()
 	if !errors.Is(context.Cause(ctx), ErrRestart) { // one that begins anew as another node does not end
-		lifecycle.TellStopping(d.options.Supervisor, d.logs.Part("daemon"))
+		lifecycle.NotifyStopping(d.options.Supervisor, d.logs.Part("daemon"))
 	}
 
 	if !errors.Is(context.Cause(ctx), ErrDamaged) { // it is back at once, and could not take that back
-		d.say(context.WithoutCancel(ctx), api.SelfStopping)
+		d.report(context.WithoutCancel(ctx), api.SelfStopping)
 	}
 	leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.live.Current().Times.Drain)
@@ -178,23 +179,23 @@ func (d *daemon) serve(ctx context.Context) error {
 	return err
 }
 
-// say publishes what this node does, and waits for a moment until others have
+// report publishes what this node does, and waits for a moment until others have
 // heard it.
-func (d *daemon) say(ctx context.Context, state api.SelfState) {
-	if err := d.self.Say(ctx, state, ""); err != nil {
+func (d *daemon) report(ctx context.Context, state api.SelfState) {
+	if err := d.self.Announce(ctx, state, ""); err != nil {
 		d.logs.Part("daemon").Error("the node's state could not be published", "error", err)
 	}
 }
 
 // followInterest lets live facts move while somebody watches them.
 func (d *daemon) followInterest(ctx context.Context) {
-	interest := d.ledger.WatchInterest()
-	defer interest.Close()
+	interest, done := d.ledger.WatchInterest()
+	defer done()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-interest.C():
+		case <-interest:
 		}
 		d.profiler.Recheck()
 		for _, kind := range []api.Kind{api.KindMemory, api.KindSystem} {
@@ -219,10 +220,10 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		view.Methods{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown,
 			// A database that nothing is written to may be damaged all the same: whoever looks finds out.
-			Alive: func() error { return d.database.View(func(store.Reader) error { return nil }) },
+			Alive: func() error { return d.database.View(func(*store.Transaction) error { return nil }) },
 			Reads: func(c *server.Caller) func(api.Principal) bool {
 				by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
-				return func(whose api.Principal) bool { return isAdmin || d.lending.May(by, whose) }
+				return func(whose api.Principal) bool { return isAdmin || d.sharing.May(by, whose) }
 			},
 		}.Handlers(),
 		methods.Service{
@@ -230,15 +231,15 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			Stop: func() { stop(nil) }, Restart: func() { stop(ErrRestartProgram) }, Log: d.logs.Part("daemon"),
 		}.Handlers(),
 		methods.Audit(d.audit),
-		methods.Settings{Live: d.live, SaveName: d.records.SaveName, Rename: d.facts.Rename, Simulation: d.options.Simulation, Log: d.logs.Part("daemon")}.Handlers(),
+		methods.Settings{Live: d.live, SaveName: d.records.Name().Save, Rename: d.facts.Rename, Simulation: d.options.Simulation, Log: d.logs.Part("daemon")}.Handlers(),
 		methods.Measure{Profiler: d.profiler, Ledger: d.ledger, Graph: d.graph.Build, Find: d.nodes.Find, Log: d.logs.Part("profile")}.Handlers(),
 		methods.Cluster{
 			Node: d.node, Roster: d.roster, Policy: d.policy, Nodes: d.nodes, Ledger: d.ledger, Clock: d.platform.Clock,
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
-		methods.Jobs{Jobs: d.jobs, Attach: d.attach, Attended: d.attended, Ports: d.publisher, Log: d.logs.Part("job")}.Handlers(),
+		methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}.Handlers(),
 		methods.RDMA(rdma.Commands{
-			Owner: d.rdma, Requests: d.requests, Trips: d.trips, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,
+			Owner: d.rdma, Requests: d.requests, UserActions: d.userActions, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,
 		}, d.logs.Part("health")),
 	} {
 		maps.Copy(all, of)

@@ -1,13 +1,12 @@
 package mlxbridge
 
 /*
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -74,12 +73,6 @@ func (a *Array) Dtype() Dtype {
 	return a.dtype
 }
 
-// Ndim is the number of dimensions.
-func (a *Array) Ndim() int {
-	a.query()
-	return len(a.shape)
-}
-
 // Size is the number of elements.
 func (a *Array) Size() int {
 	a.query()
@@ -92,9 +85,6 @@ func (a *Array) Size() int {
 	}
 	return size
 }
-
-// NBytes is the size of the elements in bytes.
-func (a *Array) NBytes() int { return a.Size() * a.dtype.Size() }
 
 // Zeros makes an array of zeros.
 func (sc *Scope) Zeros(shape []int, dt Dtype) (*Array, error) { return sc.Full(shape, 0, dt) }
@@ -113,18 +103,6 @@ func (sc *Scope) Full(shape []int, value float64, dt Dtype) (*Array, error) {
 	return sc.result("full", h, rc, text)
 }
 
-// Arange makes the numbers from start, in steps, up to but without stop. There
-// are none if the step leads away from stop. Bool and Complex64 are ErrDtype.
-func (sc *Scope) Arange(start, stop, step float64, dt Dtype) (*Array, error) {
-	if err := sc.check("arange"); err != nil {
-		return nil, err
-	}
-	var h *C.fmlx_array
-	var text *C.char
-	rc := C.fmlx_arange(&h, &text, C.double(start), C.double(stop), C.double(step), C.int(dt), sc.stream.h)
-	return sc.result("arange", h, rc, text)
-}
-
 // Normal draws from a normal distribution. The same seed gives the same numbers.
 // The dtype is a floating or complex one.
 func (sc *Scope) Normal(shape []int, dt Dtype, mean, deviation float64, seed uint64) (*Array, error) {
@@ -138,57 +116,20 @@ func (sc *Scope) Normal(shape []int, dt Dtype, mean, deviation float64, seed uin
 	return sc.result("normal", h, rc, text)
 }
 
-// Uniform draws evenly from low up to but without high. The same seed gives the
-// same numbers. The dtype is Float16, Float32 or BFloat16.
-func (sc *Scope) Uniform(shape []int, dt Dtype, low, high float64, seed uint64) (*Array, error) {
-	if err := sc.check("uniform"); err != nil {
-		return nil, err
-	}
-	var h *C.fmlx_array
-	var text *C.char
-	d, n := dims(shape)
-	rc := C.fmlx_uniform(&h, &text, d, n, C.int(dt), C.double(low), C.double(high), C.uint64_t(seed), sc.stream.h)
-	return sc.result("uniform", h, rc, text)
-}
-
 // Element is a Go type that an array's elements can be copied from and to.
 type Element interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 |
 		F16 | float32 | float64 | BF16 | complex64
 }
 
-// DtypeOf is the Dtype of arrays of T.
-func DtypeOf[T Element]() Dtype {
-	var zero T
-	switch any(zero).(type) {
-	case bool:
-		return Bool
-	case uint8:
-		return Uint8
-	case uint16:
-		return Uint16
-	case uint32:
-		return Uint32
-	case uint64:
-		return Uint64
-	case int8:
-		return Int8
-	case int16:
-		return Int16
-	case int32:
-		return Int32
-	case int64:
-		return Int64
-	case F16:
-		return Float16
-	case float32:
-		return Float32
-	case float64:
-		return Float64
-	case BF16:
-		return BFloat16
+// dtypeOf is the Dtype of arrays of T.
+func dtypeOf[T Element]() Dtype {
+	for dt, d := range dtypes {
+		if _, is := d.zero.(T); is {
+			return Dtype(dt)
+		}
 	}
-	return Complex64
+	panic("an element without a dtype")
 }
 
 // FromSlice makes an array of row-major data. The data is copied once, straight
@@ -203,12 +144,13 @@ func FromSlice[T Element](sc *Scope, data []T, shape []int) (*Array, error) {
 	var zero T
 	d, n := dims(shape)
 	rc := C.fmlx_array_new(&h, &text, unsafe.Pointer(unsafe.SliceData(data)),
-		C.uint64_t(uint64(len(data))*uint64(unsafe.Sizeof(zero))), d, n, C.int(DtypeOf[T]()))
+		C.uint64_t(uint64(len(data))*uint64(unsafe.Sizeof(zero))), d, n, C.int(dtypeOf[T]()))
 	return sc.result("from_slice", h, rc, text)
 }
 
 // ToSlice evaluates the array if needed and returns its elements, row-major. T
-// must be the Go type of its dtype.
+// must be the Go type of its dtype. The elements are copied once: in one block if
+// they lie row-major in memory, element by element if the array is a strided view.
 func ToSlice[T Element](a *Array) ([]T, error) {
 	if err := readable[T]("to_slice", a); err != nil {
 		return nil, err
@@ -218,17 +160,6 @@ func ToSlice[T Element](a *Array) ([]T, error) {
 		return nil, err
 	}
 	return dst, nil
-}
-
-// CopyTo evaluates the array if needed and copies its elements to dst, row-major.
-// dst must have the array's size, and T be the Go type of its dtype. The elements
-// are copied once: in one block if they lie row-major in memory, element by
-// element if the array is a strided view.
-func CopyTo[T Element](dst []T, a *Array) error {
-	if err := readable[T]("copy_to", a); err != nil {
-		return err
-	}
-	return read("copy_to", dst, a)
 }
 
 // Item evaluates an array of one element if needed and returns the element.
@@ -246,8 +177,8 @@ func readable[T Element](op string, a *Array) error {
 	if a.handle() == nil {
 		return closed(op, "the array")
 	}
-	if want := DtypeOf[T](); a.Dtype() != want {
-		return &Error{Op: op, Message: fmt.Sprintf("an array of %v read as %v", a.Dtype(), want), kind: ErrDtype}
+	if want := dtypeOf[T](); a.Dtype() != want {
+		return &Error{Op: op, Message: fmt.Sprintf("an array of %v cannot be read as %v", a.Dtype(), want), kind: ErrDtype}
 	}
 	return nil
 }
@@ -290,30 +221,22 @@ const (
 var dtypes = [...]struct {
 	name string
 	size int
+	zero any // an element
 }{
-	Bool:      {"bool", 1},
-	Uint8:     {"uint8", 1},
-	Uint16:    {"uint16", 2},
-	Uint32:    {"uint32", 4},
-	Uint64:    {"uint64", 8},
-	Int8:      {"int8", 1},
-	Int16:     {"int16", 2},
-	Int32:     {"int32", 4},
-	Int64:     {"int64", 8},
-	Float16:   {"float16", 2},
-	Float32:   {"float32", 4},
-	Float64:   {"float64", 8},
-	BFloat16:  {"bfloat16", 2},
-	Complex64: {"complex64", 8},
-}
-
-// Dtypes lists every Dtype.
-func Dtypes() []Dtype {
-	list := make([]Dtype, len(dtypes))
-	for i := range list {
-		list[i] = Dtype(i)
-	}
-	return list
+	Bool:      {"bool", 1, false},
+	Uint8:     {"uint8", 1, uint8(0)},
+	Uint16:    {"uint16", 2, uint16(0)},
+	Uint32:    {"uint32", 4, uint32(0)},
+	Uint64:    {"uint64", 8, uint64(0)},
+	Int8:      {"int8", 1, int8(0)},
+	Int16:     {"int16", 2, int16(0)},
+	Int32:     {"int32", 4, int32(0)},
+	Int64:     {"int64", 8, int64(0)},
+	Float16:   {"float16", 2, F16(0)},
+	Float32:   {"float32", 4, float32(0)},
+	Float64:   {"float64", 8, float64(0)},
+	BFloat16:  {"bfloat16", 2, BF16(0)},
+	Complex64: {"complex64", 8, complex64(0)},
 }
 
 // Valid tells whether it is one of the constants.
@@ -351,65 +274,3 @@ type F16 uint16
 // BF16 is an element of a BFloat16 array: the upper half of a binary32 number, as
 // its bits.
 type BF16 uint16
-
-// ToF16 rounds to the nearest binary16 number, ties to even. What is 65520 or
-// larger becomes infinite; a NaN stays a quiet NaN and keeps the upper bits of
-// its payload.
-func ToF16(f float32) F16 {
-	bits := math.Float32bits(f)
-	sign := uint16(bits >> 16 & 0x8000)
-	exponent := int(bits>>23&0xff) - 127
-	fraction := bits & 0x7fffff
-	switch {
-	case exponent == 128 && fraction != 0:
-		return F16(sign | 0x7e00 | uint16(fraction>>13))
-	case exponent > 15:
-		return F16(sign | 0x7c00)
-	case exponent >= -14:
-		// A carry out of the fraction raises the exponent, up to infinity.
-		return F16(sign + uint16(exponent+15)<<10 + uint16(roundShift(fraction, 13)))
-	case exponent >= -25:
-		return F16(sign | uint16(roundShift(fraction|0x800000, uint(-exponent-1))))
-	}
-	return F16(sign)
-}
-
-// Float32 is the same number; every binary16 number has one.
-func (h F16) Float32() float32 {
-	sign := uint32(h&0x8000) << 16
-	exponent := uint32(h >> 10 & 0x1f)
-	fraction := uint32(h & 0x3ff)
-	switch exponent {
-	case 0:
-		// Subnormal: fraction * 2^-24, exact in float32.
-		f := float32(fraction) * 0x1p-24
-		return math.Float32frombits(sign | math.Float32bits(f))
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
-}
-
-// ToBF16 rounds to the nearest bfloat16 number, ties to even. A NaN stays a
-// quiet NaN and keeps the upper bits of its payload.
-func ToBF16(f float32) BF16 {
-	bits := math.Float32bits(f)
-	if f != f {
-		return BF16(bits>>16 | 0x40)
-	}
-	return BF16((bits + 0x7fff + bits>>16&1) >> 16)
-}
-
-// Float32 is the same number; every bfloat16 number has one.
-func (b BF16) Float32() float32 { return math.Float32frombits(uint32(b) << 16) }
-
-// roundShift is v / 2^n, rounded to the nearest integer, ties to even.
-func roundShift(v uint32, n uint) uint32 {
-	quotient := v >> n
-	rest := v & (1<<n - 1)
-	half := uint32(1) << (n - 1)
-	if rest > half || rest == half && quotient&1 == 1 {
-		quotient++
-	}
-	return quotient
-}

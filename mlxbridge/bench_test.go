@@ -1,13 +1,14 @@
 package mlxbridge
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkCgoCall is the cost of crossing into C and back.
 func BenchmarkCgoCall(b *testing.B) {
@@ -16,76 +17,52 @@ func BenchmarkCgoCall(b *testing.B) {
 	}
 }
 
-// benchScope is a scope on a CPU stream of its own, and two arrays of ones in it.
-func benchScope(b *testing.B, shape []int) (*Scope, *Array, *Array) {
+// timed times an operation on an array of ones, which is done once before.
+func timed(b *testing.B, shape []int, do func(*Scope, *Array) (*Array, error), isEvaluated bool) {
 	b.Helper()
 	sc := cpuScope(b)
-	x, err := sc.Full(shape, 1, Float32)
+	x := must[*Array](b)(sc.Full(shape, 1, Float32))
+	once := func() error {
+		result, err := do(sc, x)
+		if err == nil && isEvaluated {
+			err = sc.Eval(result)
+		}
+		if err == nil {
+			result.Free()
+		}
+		return err
+	}
+	err := errors.Join(sc.Eval(x), once())
+	for b.Loop() {
+		err = errors.Join(err, once())
+	}
 	if err != nil {
 		b.Fatal(err)
 	}
-	y, err := sc.Full(shape, 1, Float32)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := sc.Eval(x, y); err != nil {
-		b.Fatal(err)
-	}
-	return sc, x, y
 }
+
+func add(sc *Scope, x *Array) (*Array, error)    { return sc.Add(x, x) }
+func matMul(sc *Scope, x *Array) (*Array, error) { return sc.MatMul(x, x) }
+func sum(sc *Scope, x *Array) (*Array, error)    { return sc.Sum(x, false) }
 
 // BenchmarkBuild16 builds an addition of 16 elements and frees it, unevaluated.
-func BenchmarkBuild16(b *testing.B) {
-	sc, x, y := benchScope(b, []int{16})
-	b.ReportAllocs()
-	for b.Loop() {
-		sum, err := sc.Add(x, y)
-		if err != nil {
-			b.Fatal(err)
-		}
-		sum.Free()
-	}
-}
+func BenchmarkBuild16(b *testing.B) { timed(b, []int{16}, add, false) }
 
 // BenchmarkAdd16 adds 16 elements and waits for the result.
-func BenchmarkAdd16(b *testing.B) {
-	sc, x, y := benchScope(b, []int{16})
-	b.ReportAllocs()
-	for b.Loop() {
-		sum, err := sc.Add(x, y)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := sc.Eval(sum); err != nil {
-			b.Fatal(err)
-		}
-		sum.Free()
-	}
-}
+func BenchmarkAdd16(b *testing.B) { timed(b, []int{16}, add, true) }
 
 // BenchmarkMatMul1024 multiplies square fp32 matrices; the wheel's own BLAS takes
 // about 0.4 s, OpenBLAS about 14 ms.
-func BenchmarkMatMul1024(b *testing.B) {
-	const n = 1024
-	sc, x, y := benchScope(b, []int{n, n})
-	for b.Loop() {
-		product, err := sc.MatMul(x, y)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := sc.Eval(product); err != nil {
-			b.Fatal(err)
-		}
-		product.Free()
-	}
-	b.ReportMetric(2*n*n*n*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOPS")
-}
+func BenchmarkMatMul1024(b *testing.B) { timed(b, []int{1024, 1024}, matMul, true) }
+
+// BenchmarkSum256 adds up 256 MiB of fp32.
+func BenchmarkSum256(b *testing.B) { timed(b, []int{256 << 20 / 4}, sum, true) }
 
 // BenchmarkCopy copies arrays to MLX and back.
 func BenchmarkCopy(b *testing.B) {
 	for _, n := range []int{16, 1 << 20} {
 		b.Run(fmt.Sprint(4*n), func(b *testing.B) {
-			sc, _, _ := benchScope(b, []int{1})
+			sc := cpuScope(b)
 			data := make([]float32, n)
 			b.SetBytes(int64(8 * n))
 			for b.Loop() {
@@ -93,7 +70,7 @@ func BenchmarkCopy(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if err := CopyTo(data, a); err != nil {
+				if _, err := ToSlice[float32](a); err != nil {
 					b.Fatal(err)
 				}
 				a.Free()

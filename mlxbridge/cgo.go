@@ -20,28 +20,16 @@ package mlxbridge
 #cgo nocallback fmlx_async_eval
 #cgo noescape fmlx_full
 #cgo nocallback fmlx_full
-#cgo noescape fmlx_arange
-#cgo nocallback fmlx_arange
-#cgo noescape fmlx_normal
-#cgo nocallback fmlx_normal
-#cgo noescape fmlx_uniform
-#cgo nocallback fmlx_uniform
 #cgo noescape fmlx_astype
 #cgo nocallback fmlx_astype
 #cgo noescape fmlx_reshape
 #cgo nocallback fmlx_reshape
-#cgo noescape fmlx_slice
-#cgo nocallback fmlx_slice
-#cgo noescape fmlx_matmul
-#cgo nocallback fmlx_matmul
-#cgo noescape fmlx_add
-#cgo nocallback fmlx_add
-#cgo noescape fmlx_multiply
-#cgo nocallback fmlx_multiply
+#cgo noescape fmlx_normal
+#cgo nocallback fmlx_normal
+#cgo noescape fmlx_combine
+#cgo nocallback fmlx_combine
 #cgo noescape fmlx_sum
 #cgo nocallback fmlx_sum
-#cgo noescape fmlx_max
-#cgo nocallback fmlx_max
 #cgo noescape fmlx_collect
 #cgo nocallback fmlx_collect
 #cgo noescape fmlx_send
@@ -52,7 +40,7 @@ package mlxbridge
 #cgo nocallback fmlx_barrier
 #cgo noescape fmlx_test_nothing
 #cgo nocallback fmlx_test_nothing
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 

@@ -1,7 +1,7 @@
 package mlxbridge
 
 /*
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 
@@ -119,8 +119,7 @@ func Info(d Device) (DeviceInfo, error) {
 // MLX keeps the queue, and for CPUs its thread, until the process ends, so a
 // process makes a few streams and keeps them.
 type Stream struct {
-	h      *C.fmlx_stream
-	device Device
+	h *C.fmlx_stream
 }
 
 // NewStream makes a stream; ErrUnsupported if there is no such device.
@@ -130,13 +129,10 @@ func NewStream(d Device) (*Stream, error) {
 	if rc := C.fmlx_stream_new(&h, &text, d.Type.code(), C.int(d.Index)); rc != C.FMLX_OK {
 		return nil, failure("new_stream", rc, text)
 	}
-	s := &Stream{h: h, device: d}
+	s := &Stream{h: h}
 	runtime.AddCleanup(s, func(h *C.fmlx_stream) { C.fmlx_stream_free(h) }, h)
 	return s, nil
 }
-
-// Device is where the stream's work is done.
-func (s *Stream) Device() Device { return s.device }
 
 // Synchronize waits until the stream's work is done. It returns the first error
 // of that work that nobody has been told yet.

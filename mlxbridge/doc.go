@@ -13,9 +13,9 @@
 // # Laziness
 //
 // Operations, collectives included, only build a graph. Eval computes it and
-// waits, AsyncEval starts to compute it, CopyTo, ToSlice and Item evaluate what
-// they read. Arguments are judged when an operation is built. What fails while
-// it is computed is reported by the Eval or Synchronize that waits for it.
+// waits, AsyncEval starts to compute it, ToSlice and Item evaluate what they
+// read. Arguments are judged when an operation is built. What fails while it is
+// computed is reported by the Eval or Synchronize that waits for it.
 //
 // # Threads
 //

@@ -1,7 +1,7 @@
 package mlxbridge
 
 /*
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 

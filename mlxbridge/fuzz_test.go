@@ -2,7 +2,6 @@ package mlxbridge
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -73,11 +72,11 @@ func FuzzShapes(f *testing.F) {
 	limited(f, 1<<24)
 	f.Add([]byte{1, 1, 5, 10})
 	f.Add([]byte{2, 3, 14, 14, 14, 0})
-	f.Add([]byte{3, 9, 0, 14, 14, 14})
+	f.Add([]byte{2, 9, 0, 14, 14, 14})
 	f.Add([]byte{0, 219, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 	for d := range byte(16) {
 		f.Add([]byte{d, 2, 3, 4, d})
-		f.Add([]byte{d % 4, 3, 18, 19, 20, d})
+		f.Add([]byte{d % 3, 3, 18, 19, 20, d})
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sc := NewScope(stream)
@@ -86,15 +85,13 @@ func FuzzShapes(f *testing.F) {
 		op, shape, dt := in.byte(), in.shape(), in.dtype()
 		var a *Array
 		var err error
-		switch op % 4 {
+		switch op % 3 {
 		case 0:
 			a, err = sc.Zeros(shape, dt)
 		case 1:
 			a, err = sc.Full(shape, float64(in.byte()), dt)
 		case 2:
 			a, err = sc.Normal(shape, dt, 0, 1, 1)
-		case 3:
-			a, err = sc.Uniform(shape, dt, 0, 1, 1)
 		}
 		isTyped(t, err)
 		if err != nil {
@@ -116,7 +113,7 @@ func FuzzShapes(f *testing.F) {
 func FuzzOps(f *testing.F) {
 	stream := cpuStream(f) // one for all: MLX keeps every stream and its thread
 	limited(f, 1<<24)
-	for op := range byte(12) {
+	for op := range byte(7) {
 		for d := range byte(14) {
 			f.Add([]byte{2, 1, 3, 3, d, 2, 2, 3, 3, d, op, 0, 1, 0, 1, 2, 3, 4})
 			f.Add([]byte{2, 1, 0, 3, d, 2, 2, 3, 1, (d + 1) % 14, op, 1, 0, 1, 2, 3, 1, op, 2, 1, 9, 9, 9})
@@ -132,7 +129,7 @@ func FuzzOps(f *testing.F) {
 			a, err := sc.Full(in.shape(), 1, in.dtype())
 			isTyped(t, err)
 			if err != nil {
-				if a, err = sc.Arange(0, 12, 1, Float32); err != nil {
+				if a, err = sc.Zeros([]int{12}, Float32); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -165,91 +162,25 @@ func FuzzOps(f *testing.F) {
 
 // fuzzedOp builds one operation, with whatever arguments the input holds.
 func fuzzedOp(sc *Scope, in *input, list []*Array) (*Array, error) {
-	op := in.byte() % 12
+	op := in.byte() % 7
 	a, b := list[in.byte()%len(list)], list[in.byte()%len(list)]
 	switch op {
 	case 0:
 		return sc.Add(a, b)
 	case 1:
-		return sc.Multiply(a, b)
-	case 2:
 		return sc.MatMul(a, b)
-	case 3, 4:
+	case 2:
 		axes := make([]int, in.byte()%4)
 		for i := range axes {
 			axes[i] = in.byte()%9 - 4
 		}
-		if op == 3 {
-			return sc.Sum(a, in.byte()%2 == 0, axes...)
-		}
-		return sc.Max(a, in.byte()%2 == 0, axes...)
-	case 5:
+		return sc.Sum(a, in.byte()%2 == 0, axes...)
+	case 3:
 		return sc.AsType(a, in.dtype())
-	case 6:
+	case 4:
 		return sc.Reshape(a, in.shape())
-	case 7, 8:
-		bounds := func() []int {
-			list := make([]int, a.Ndim())
-			for i := range list {
-				list[i] = in.byte()%11 - 5
-				if in.byte() > 250 {
-					list[i] = in.length()
-				}
-			}
-			return list
-		}
-		return sc.Slice(a, bounds(), bounds(), bounds())
-	case 9:
+	case 5:
 		return sc.Reshape(a, []int{-1})
-	case 10:
-		numbers := []float64{0, 1, -1, 10, 0.5, 1e30, math.Inf(1), math.NaN(), -300, 1 << 31, 1e-300}
-		pick := func() float64 { return numbers[in.byte()%len(numbers)] }
-		return sc.Arange(pick(), pick(), pick(), in.dtype())
 	}
 	return sc.Full(in.shape(), float64(in.byte())-128, in.dtype())
-}
-
-func FuzzSlice(f *testing.F) {
-	stream := cpuStream(f) // one for all: MLX keeps every stream and its thread
-	f.Add(4, 5, 0, 4, 1, 0, 5, 1)
-	f.Add(4, 5, 3, -9, -1, -2, 9, 2)
-	f.Add(0, 1, 0, 0, 1, -1, -2, -1)
-	f.Add(3, 3, 2, 0, 0, 0, 3, 1)
-	f.Add(7, 2, math.MinInt32+1, math.MaxInt32, 3, math.MaxInt32, math.MinInt32+1, -1)
-	f.Add(2, 2, math.MinInt32, 2, 1, 0, math.MaxInt64, 1)
-	f.Add(9, 9, 8, -10, math.MinInt32+1, 0, 9, math.MaxInt32)
-	f.Fuzz(func(t *testing.T, rows, columns, start0, stop0, step0, start1, stop1, step1 int) {
-		rows, columns = (rows%20+20)%20, (columns%20+20)%20
-		sc := NewScope(stream)
-		defer sc.Close()
-		x := sample(Float32, 1, rows, columns)
-		a, err := upload(sc, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start, stop, step := []int{start0, start1}, []int{stop0, stop1}, []int{step0, step1}
-		b, err := sc.Slice(a, start, stop, step)
-		fits := true
-		for _, v := range slices.Concat(start, stop, step) {
-			fits = fits && v > math.MinInt32 && v <= math.MaxInt32
-		}
-		if !fits || step0 == 0 || step1 == 0 {
-			if !errors.Is(err, ErrArgument) {
-				t.Fatalf("%v %v %v is not refused: %v", start, stop, step, err)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := download(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shape, values := sliceReference(x.Shape, decode(Float32, x.Data), start, stop, step)
-		want := tensor{Dtype: "float32", Shape: shape, Data: encode(Float32, values)}
-		if err := equalTensors(got, want); err != nil {
-			t.Fatal(fmt.Errorf("%v [%v:%v:%v]: %w", x.Shape, start, stop, step, err))
-		}
-	})
 }

@@ -2,7 +2,7 @@ package mlxbridge
 
 /*
 #include <stdlib.h>
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 
@@ -76,22 +76,10 @@ func (sc *Scope) AllMax(g *Group, a *Array) (*Array, error) {
 	return sc.collect("all_max", C.FMLX_ALL_MAX, g, a)
 }
 
-// AllMin is the smallest of every rank's elements.
-func (sc *Scope) AllMin(g *Group, a *Array) (*Array, error) {
-	return sc.collect("all_min", C.FMLX_ALL_MIN, g, a)
-}
-
 // AllGather is every rank's array along the first dimension, by rank. A scalar
 // counts as one row.
 func (sc *Scope) AllGather(g *Group, a *Array) (*Array, error) {
 	return sc.collect("all_gather", C.FMLX_ALL_GATHER, g, a)
-}
-
-// SumScatter is this rank's share, along the first dimension, of the sum of every
-// rank's array. The first dimension is divisible by the group's size. Backends
-// without it (ring) say so when it is evaluated.
-func (sc *Scope) SumScatter(g *Group, a *Array) (*Array, error) {
-	return sc.collect("sum_scatter", C.FMLX_SUM_SCATTER, g, a)
 }
 
 func (sc *Scope) collect(op string, code C.int, g *Group, a *Array) (*Array, error) {

@@ -42,11 +42,11 @@ func TestHalfBits(t *testing.T) {
 		{math.MaxFloat32, 0x7c00, 0x7f80},
 		{float32(math.Inf(-1)), 0xfc00, 0xff80},
 	} {
-		is.Equal(ToF16(c.f), c.half)
-		is.Equal(ToBF16(c.f), c.bf)
+		is.Equal(toF16(c.f), c.half)
+		is.Equal(toBF16(c.f), c.bf)
 	}
-	is.True(ToF16(math.Float32frombits(0x7f800001)).Float32() != ToF16(math.Float32frombits(0x7f800001)).Float32()) // NaN
-	is.True(ToBF16(math.Float32frombits(0x7f800001)).Float32() != ToBF16(math.Float32frombits(0x7f800001)).Float32())
+	is.True(toF16(math.Float32frombits(0x7f800001)).wide() != toF16(math.Float32frombits(0x7f800001)).wide()) // NaN
+	is.True(toBF16(math.Float32frombits(0x7f800001)).wide() != toBF16(math.Float32frombits(0x7f800001)).wide())
 }
 
 // All 65536 numbers of both types come back from float32 as they were; a
@@ -55,15 +55,15 @@ func TestHalfRoundTrip(t *testing.T) {
 	is := is.New(t)
 	for bits := range 1 << 16 {
 		h, b := F16(bits), BF16(bits)
-		if f := h.Float32(); f != f {
-			is.Equal(ToF16(f), h|0x200)
+		if f := h.wide(); f != f {
+			is.Equal(toF16(f), h|0x200)
 		} else {
-			is.Equal(ToF16(f), h)
+			is.Equal(toF16(f), h)
 		}
-		if f := b.Float32(); f != f {
-			is.Equal(ToBF16(f), b|0x40)
+		if f := b.wide(); f != f {
+			is.Equal(toBF16(f), b|0x40)
 		} else {
-			is.Equal(ToBF16(f), b)
+			is.Equal(toBF16(f), b)
 		}
 	}
 }
@@ -77,12 +77,12 @@ func TestHalfAgainstMLX(t *testing.T) {
 	brains := must[[]BF16](t)(ToSlice[BF16](must[*Array](t)(sc.AsType(a, BFloat16))))
 	for i, f := range halfCases {
 		if f != f {
-			is.True(halves[i].Float32() != halves[i].Float32())
-			is.True(brains[i].Float32() != brains[i].Float32())
+			is.True(halves[i].wide() != halves[i].wide())
+			is.True(brains[i].wide() != brains[i].wide())
 			continue
 		}
-		is.Equal(ToF16(f), halves[i])
-		is.Equal(ToBF16(f), brains[i])
+		is.Equal(toF16(f), halves[i])
+		is.Equal(toBF16(f), brains[i])
 	}
 
 	all := make([]F16, 1<<16)
@@ -92,7 +92,7 @@ func TestHalfAgainstMLX(t *testing.T) {
 	wide := must[*Array](t)(sc.AsType(must[*Array](t)(FromSlice(sc, all, []int{len(all)})), Float32))
 	for i, f := range must[[]float32](t)(ToSlice[float32](wide)) {
 		if f == f {
-			is.Equal(math.Float32bits(f), math.Float32bits(F16(i).Float32()))
+			is.Equal(math.Float32bits(f), math.Float32bits(F16(i).wide()))
 		}
 	}
 }
@@ -108,8 +108,8 @@ func FuzzHalf(f *testing.F) {
 		if v != v || math.IsInf(float64(v), 0) {
 			return
 		}
-		nearest(t, v, uint16(ToF16(v)), 0x7c00, 65520, func(b uint16) float64 { return float64(F16(b).Float32()) })
-		nearest(t, v, uint16(ToBF16(v)), 0x7f80, 0x1.ffp127, func(b uint16) float64 { return float64(BF16(b).Float32()) })
+		nearest(t, v, uint16(toF16(v)), 0x7c00, 65520, func(b uint16) float64 { return float64(F16(b).wide()) })
+		nearest(t, v, uint16(toBF16(v)), 0x7f80, 0x1.ffp127, func(b uint16) float64 { return float64(BF16(b).wide()) })
 	})
 }
 
@@ -137,4 +137,66 @@ func nearest(t *testing.T, f float32, got, inf uint16, limit float64, value func
 			t.Fatalf("%g became %#x, %#x is nearer or as near and even", f, magnitude, other)
 		}
 	}
+}
+
+// toF16 rounds to the nearest binary16 number, ties to even. What is 65520 or
+// larger becomes infinite; a NaN stays a quiet NaN and keeps the upper bits of
+// its payload.
+func toF16(f float32) F16 {
+	bits := math.Float32bits(f)
+	sign := uint16(bits >> 16 & 0x8000)
+	exponent := int(bits>>23&0xff) - 127
+	fraction := bits & 0x7fffff
+	switch {
+	case exponent == 128 && fraction != 0:
+		return F16(sign | 0x7e00 | uint16(fraction>>13))
+	case exponent > 15:
+		return F16(sign | 0x7c00)
+	case exponent >= -14:
+		// A carry out of the fraction raises the exponent, up to infinity.
+		return F16(sign + uint16(exponent+15)<<10 + uint16(roundShift(fraction, 13)))
+	case exponent >= -25:
+		return F16(sign | uint16(roundShift(fraction|0x800000, uint(-exponent-1))))
+	}
+	return F16(sign)
+}
+
+// wide is the same number; every binary16 number has one.
+func (h F16) wide() float32 {
+	sign := uint32(h&0x8000) << 16
+	exponent := uint32(h >> 10 & 0x1f)
+	fraction := uint32(h & 0x3ff)
+	switch exponent {
+	case 0:
+		// Subnormal: fraction * 2^-24, exact in float32.
+		f := float32(fraction) * 0x1p-24
+		return math.Float32frombits(sign | math.Float32bits(f))
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
+}
+
+// toBF16 rounds to the nearest bfloat16 number, ties to even. A NaN stays a
+// quiet NaN and keeps the upper bits of its payload.
+func toBF16(f float32) BF16 {
+	bits := math.Float32bits(f)
+	if f != f {
+		return BF16(bits>>16 | 0x40)
+	}
+	return BF16((bits + 0x7fff + bits>>16&1) >> 16)
+}
+
+// wide is the same number; every bfloat16 number has one.
+func (b BF16) wide() float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// roundShift is v / 2^n, rounded to the nearest integer, ties to even.
+func roundShift(v uint32, n uint) uint32 {
+	quotient := v >> n
+	rest := v & (1<<n - 1)
+	half := uint32(1) << (n - 1)
+	if rest > half || rest == half && quotient&1 == 1 {
+		quotient++
+	}
+	return quotient
 }

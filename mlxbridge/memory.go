@@ -1,7 +1,7 @@
 package mlxbridge
 
 /*
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 
@@ -20,11 +20,6 @@ func PeakMemory() (uint64, error) {
 // CacheMemory is how many bytes of freed buffers MLX keeps for later arrays.
 func CacheMemory() (uint64, error) {
 	return bytesOf("cache_memory", func(out *C.uint64_t, text **C.char) C.int { return C.fmlx_memory_cache(out, text) })
-}
-
-// MemoryLimit is the present limit of SetMemoryLimit in bytes.
-func MemoryLimit() (uint64, error) {
-	return bytesOf("memory_limit", func(out *C.uint64_t, text **C.char) C.int { return C.fmlx_memory_limit(out, text) })
 }
 
 // ResetPeakMemory sets PeakMemory to zero.
@@ -50,22 +45,6 @@ func ClearCache() error {
 func SetMemoryLimit(bytes uint64) (uint64, error) {
 	return bytesOf("set_memory_limit", func(out *C.uint64_t, text **C.char) C.int {
 		return C.fmlx_memory_set_limit(out, text, C.uint64_t(bytes))
-	})
-}
-
-// SetCacheLimit sets how many bytes of freed buffers are kept; 0 keeps none. It
-// returns the previous limit.
-func SetCacheLimit(bytes uint64) (uint64, error) {
-	return bytesOf("set_cache_limit", func(out *C.uint64_t, text **C.char) C.int {
-		return C.fmlx_memory_set_cache_limit(out, text, C.uint64_t(bytes))
-	})
-}
-
-// SetWiredLimit sets how many bytes Metal keeps resident, at most the system's
-// own limit. It returns the previous limit; without Metal it is ErrUnsupported.
-func SetWiredLimit(bytes uint64) (uint64, error) {
-	return bytesOf("set_wired_limit", func(out *C.uint64_t, text **C.char) C.int {
-		return C.fmlx_memory_set_wired_limit(out, text, C.uint64_t(bytes))
 	})
 }
 

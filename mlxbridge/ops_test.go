@@ -30,29 +30,22 @@ func TestRandomDistributions(t *testing.T) {
 		t.Run(dt.String(), func(t *testing.T) {
 			is := is.New(t)
 			sc := cpuScope(t)
-			moments := func(a *Array, err error) (mean, deviation, low, high float64) {
+			moments := func(a *Array, err error) (mean, deviation float64) {
 				is.NoErr(err)
 				x, err := download(a)
 				is.NoErr(err)
-				low, high = math.Inf(1), math.Inf(-1)
 				var sum, squares float64
 				for _, v := range decode(dt, x.Data) {
 					sum += real(v)
 					squares += real(v) * real(v)
-					low, high = min(low, real(v)), max(high, real(v))
 				}
 				mean = sum / n
-				return mean, math.Sqrt(squares/n - mean*mean), low, high
+				return mean, math.Sqrt(squares/n - mean*mean)
 			}
 			// Five standard errors at 65536 numbers, and the dtype's rounding.
-			mean, deviation, _, _ := moments(sc.Normal([]int{n}, dt, 3, 2, 1))
+			mean, deviation := moments(sc.Normal([]int{n}, dt, 3, 2, 1))
 			is.True(math.Abs(mean-3) < 0.04+0.02)
 			is.True(math.Abs(deviation-2) < 0.03+0.02)
-			mean, deviation, low, high := moments(sc.Uniform([]int{n}, dt, -1, 3, 1))
-			is.True(math.Abs(mean-1) < 0.023+0.02)
-			is.True(math.Abs(deviation-4/math.Sqrt(12)) < 0.02+0.02)
-			is.True(low >= -1)
-			is.True(high <= 3)
 
 			one := must[tensor](t)(download(must[*Array](t)(sc.Normal([]int{64}, dt, 0, 1, 5))))
 			same := must[tensor](t)(download(must[*Array](t)(sc.Normal([]int{64}, dt, 0, 1, 5))))

@@ -11,11 +11,10 @@ import (
 func TestRefusals(t *testing.T) {
 	sc := cpuScope(t)
 	huge := []int{math.MaxInt32, math.MaxInt32, math.MaxInt32}
-	ten := must[*Array](t)(sc.Arange(0, 10, 1, Float32))
+	ten := must[*Array](t)(FromSlice(sc, make([]float32, 10), []int{10}))
 	tall := must[*Array](t)(sc.Zeros([]int{1 << 20, 1}, Float32))
 	wide := must[*Array](t)(sc.Zeros([]int{1, 1 << 20}, Float32))
 	whole := must[*Array](t)(sc.Zeros([]int{2, 2}, Int32))
-	empty := must[*Array](t)(sc.Zeros([]int{0, 2}, Float32))
 	for _, c := range []struct {
 		name string
 		want error
@@ -34,26 +33,16 @@ func TestRefusals(t *testing.T) {
 		{"cast to unknown dtype", ErrDtype, func() (*Array, error) { return sc.AsType(ten, Dtype(14)) }},
 		{"value out of range", ErrArgument, func() (*Array, error) { return sc.Full([]int{1}, 256, Uint8) }},
 		{"NaN as an integer", ErrArgument, func() (*Array, error) { return sc.Full([]int{1}, math.NaN(), Int64) }},
-		{"arange of bools", ErrDtype, func() (*Array, error) { return sc.Arange(0, 2, 1, Bool) }},
-		{"arange without a step", ErrArgument, func() (*Array, error) { return sc.Arange(0, 2, 0, Float32) }},
-		{"arange for ever", ErrArgument, func() (*Array, error) { return sc.Arange(0, math.Inf(1), 1, Float32) }},
-		{"arange too long", ErrShape, func() (*Array, error) { return sc.Arange(0, 1e300, 1, Float32) }},
-		{"arange out of range", ErrArgument, func() (*Array, error) { return sc.Arange(0, 300, 1, Uint8) }},
 		{"normal integers", ErrMLX, func() (*Array, error) { return sc.Normal([]int{1}, Int32, 0, 1, 1) }},
-		{"uniform float64", ErrMLX, func() (*Array, error) { return sc.Uniform([]int{1}, Float64, 0, 1, 1) }},
 		{"reshape to another size", ErrMLX, func() (*Array, error) { return sc.Reshape(ten, []int{3, 4}) }},
 		{"reshape with two holes", ErrShape, func() (*Array, error) { return sc.Reshape(ten, []int{-1, -1}) }},
 		{"reshape to a wrapped size", ErrShape, func() (*Array, error) { return sc.Reshape(ten, append([]int{-1}, huge...)) }},
-		{"slice without bounds", ErrShape, func() (*Array, error) { return sc.Slice(ten, nil, nil, nil) }},
-		{"slice with uneven bounds", ErrShape, func() (*Array, error) { return sc.Slice(ten, []int{0}, nil, nil) }},
-		{"slice without a step", ErrArgument, func() (*Array, error) { return sc.Slice(ten, []int{0}, []int{1}, []int{0}) }},
 		{"integer matmul", ErrMLX, func() (*Array, error) { return sc.MatMul(whole, whole) }},
 		{"matmul of other lengths", ErrMLX, func() (*Array, error) { return sc.MatMul(ten, tall) }},
 		{"add of other shapes", ErrMLX, func() (*Array, error) { return sc.Add(ten, whole) }},
 		{"sum over no axis", ErrMLX, func() (*Array, error) { return sc.Sum(ten, false, 1) }},
 		{"sum over an axis twice", ErrMLX, func() (*Array, error) { return sc.Sum(ten, false, 0, -1) }},
 		{"axis over 32 bits", ErrArgument, func() (*Array, error) { return sc.Sum(ten, false, 1<<32) }},
-		{"max of nothing", ErrMLX, func() (*Array, error) { return sc.Max(empty, false, 0) }},
 		{"data for another shape", ErrShape, func() (*Array, error) { return FromSlice(sc, make([]int8, 5), []int{2, 3}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -80,23 +69,15 @@ func TestMatMulOperandCopies(t *testing.T) {
 func TestReads(t *testing.T) {
 	is := is.New(t)
 	sc := cpuScope(t)
-	a := must[*Array](t)(sc.Reshape(must[*Array](t)(sc.Arange(0, 24, 1, Int16)), []int{2, 3, 4}))
-	is.Equal(a.Ndim(), 3)
+	a := must[*Array](t)(sc.Zeros([]int{2, 3, 4}, Int16))
 	is.Equal(a.Size(), 24)
-	is.Equal(a.NBytes(), 48)
 	a.Shape()[0] = 99
 	is.Equal(a.Shape(), []int{2, 3, 4}) // a copy
 
 	_, err := ToSlice[uint16](a)
 	is.True(errorIs(err, ErrDtype))
-	is.True(errorIs(CopyTo(make([]int16, 23), a), ErrShape))
 	_, err = Item[int16](a)
 	is.True(errorIs(err, ErrShape))
-
-	// Strided views are copied element by element.
-	view := must[*Array](t)(sc.Slice(a, []int{1, 2, 3}, []int{-9, -9, 0}, []int{-1, -1, -2}))
-	is.Equal(view.Shape(), []int{2, 3, 2})
-	is.Equal(must[[]int16](t)(ToSlice[int16](view)), []int16{23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1})
 
 	empty := must[*Array](t)(FromSlice(sc, []complex64{}, []int{0, 2}))
 	is.Equal(must[[]complex64](t)(ToSlice[complex64](empty)), []complex64{})

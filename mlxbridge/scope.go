@@ -1,7 +1,7 @@
 package mlxbridge
 
 /*
-#include "fulmen_mlx.h"
+#include <fulmen_mlx.h>
 */
 import "C"
 
@@ -19,7 +19,7 @@ type Scope struct {
 // holdings are a scope's handles. They are apart from the scope so that the
 // cleanup, which must not keep the scope alive, can reach them.
 type holdings struct {
-	handles []*C.fmlx_array // nil where an array was freed or moved
+	handles []*C.fmlx_array // nil where an array was freed
 	vacant  []int           // indexes of the nils
 }
 
@@ -42,9 +42,6 @@ func NewScope(s *Stream) *Scope {
 	return sc
 }
 
-// Stream is where the scope's operations run.
-func (sc *Scope) Stream() *Stream { return sc.stream }
-
 // Close frees the scope's arrays. Further use of them, or of the scope, is
 // ErrClosed; further calls of Close do nothing. Work that was started goes on
 // and keeps the memory it needs.
@@ -56,24 +53,6 @@ func (sc *Scope) Close() {
 	sc.held.free()
 	sc.held = nil
 	sc.slab = nil
-}
-
-// Move makes another scope the owner of an array, so that it outlives this one.
-func (sc *Scope) Move(a *Array, to *Scope) error {
-	if err := sc.check("move", a); err != nil {
-		return err
-	}
-	if a.scope != sc {
-		return &Error{Op: "move", Message: "the array belongs to another scope", kind: ErrArgument}
-	}
-	if to.held == nil {
-		return closed("move", "the other scope")
-	}
-	h := a.handle()
-	sc.held.vacate(a.slot)
-	a.slot = to.held.hold(h)
-	a.scope = to
-	return nil
 }
 
 // hold takes a handle in and returns its place.

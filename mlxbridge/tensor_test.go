@@ -53,13 +53,13 @@ func encode(dt Dtype, values []complex128) []byte {
 		case Int64:
 			x = int64(f)
 		case Float16:
-			x = ToF16(float32(f))
+			x = toF16(float32(f))
 		case Float32:
 			x = float32(f)
 		case Float64:
 			x = f
 		case BFloat16:
-			x = ToBF16(float32(f))
+			x = toBF16(float32(f))
 		case Complex64:
 			x = complex64(v)
 		}
@@ -94,13 +94,13 @@ func decode(dt Dtype, data []byte) []complex128 {
 		case Int64:
 			f = float64(int64(le.Uint64(data)))
 		case Float16:
-			f = float64(F16(le.Uint16(data)).Float32())
+			f = float64(F16(le.Uint16(data)).wide())
 		case Float32:
 			f = float64(math.Float32frombits(le.Uint32(data)))
 		case Float64:
 			f = math.Float64frombits(le.Uint64(data))
 		case BFloat16:
-			f = float64(BF16(le.Uint16(data)).Float32())
+			f = float64(BF16(le.Uint16(data)).wide())
 		case Complex64:
 			list = append(list, complex(float64(math.Float32frombits(le.Uint32(data))),
 				float64(math.Float32frombits(le.Uint32(data[4:])))))
@@ -158,13 +158,13 @@ func upload(sc *Scope, x tensor) (*Array, error) {
 	case Int64:
 		return fromNumbers(sc, values, x.Shape, func(v complex128) int64 { return int64(real(v)) })
 	case Float16:
-		return fromNumbers(sc, values, x.Shape, func(v complex128) F16 { return ToF16(float32(real(v))) })
+		return fromNumbers(sc, values, x.Shape, func(v complex128) F16 { return toF16(float32(real(v))) })
 	case Float32:
 		return fromNumbers(sc, values, x.Shape, func(v complex128) float32 { return float32(real(v)) })
 	case Float64:
 		return fromNumbers(sc, values, x.Shape, func(v complex128) float64 { return real(v) })
 	case BFloat16:
-		return fromNumbers(sc, values, x.Shape, func(v complex128) BF16 { return ToBF16(float32(real(v))) })
+		return fromNumbers(sc, values, x.Shape, func(v complex128) BF16 { return toBF16(float32(real(v))) })
 	}
 	return fromNumbers(sc, values, x.Shape, func(v complex128) complex64 { return complex64(v) })
 }

@@ -5,5 +5,5 @@ package native
 import "time"
 
 func systemBoot() (func() time.Duration, error) {
-	return nil, Unsupported(FeatureClock, ReasonNoPlatform.With("no clock that counts sleep in this build"))
+	return nil, Unsupported(FeatureClock, ReasonNoPlatform.With("this build has no clock that counts sleep"))
 }

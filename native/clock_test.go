@@ -134,6 +134,24 @@ func TestWithTimeout(t *testing.T) {
 	})
 }
 
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		clock, _ := bubbleClock()
+		ctx, cancel := context.WithCancel(t.Context())
+		woken := make(chan struct{}, 1)
+		is.True(native.Wait(ctx, clock, time.Minute, woken))
+		is.Equal(clock.Boot(), time.Minute)
+		woken <- struct{}{}
+		is.True(native.Wait(ctx, clock, native.Forever, woken))
+		is.Equal(clock.Boot(), time.Minute)
+		time.AfterFunc(time.Hour, cancel)
+		is.True(!native.Wait(ctx, clock, native.Forever, woken))
+		is.Equal(clock.Boot(), time.Minute+time.Hour)
+		is.True(!native.Pause(ctx, clock, time.Minute))
+	})
+}
+
 // The machine's own clock: real, so bounded by the other clock and not by luck.
 func TestSystemClock(t *testing.T) {
 	is := is.New(t)

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -39,14 +40,23 @@ func WithTimeout(ctx context.Context, clock Clock, d time.Duration, waitingFor s
 
 // Pause waits until d has passed on the clock, sleep included. It reports false
 // where ctx ended before.
-func Pause(ctx context.Context, clock Clock, d time.Duration) bool {
+func Pause(ctx context.Context, clock Clock, d time.Duration) bool { return Wait(ctx, clock, d, nil) }
+
+// Forever is a time that does not pass.
+const Forever time.Duration = math.MaxInt64
+
+// Wait waits until it is woken, or until d has passed on the clock, sleep included. It
+// reports false where ctx ended.
+func Wait(ctx context.Context, clock Clock, d time.Duration, woken <-chan struct{}) bool {
 	passed := make(chan struct{})
-	timer := clock.AfterFunc(d, func() { close(passed) })
-	defer timer.Stop()
+	if d != Forever {
+		timer := clock.AfterFunc(d, func() { close(passed) })
+		defer timer.Stop()
+	}
 	select {
 	case <-passed:
-		return true
+	case <-woken:
 	case <-ctx.Done():
-		return false
 	}
+	return ctx.Err() == nil
 }

@@ -33,7 +33,7 @@ type UnsupportedError struct {
 
 // Error names the feature and the reason.
 func (e *UnsupportedError) Error() string {
-	return string(e.Feature) + " is " + ErrUnsupported.Error() + " (" + string(e.Reason) + ")"
+	return e.Feature.words() + " is " + ErrUnsupported.Error() + " (" + string(e.Reason) + ")"
 }
 
 // Is makes errors.Is(err, ErrUnsupported) true.
@@ -56,17 +56,25 @@ type ActionError struct {
 	Err     error
 }
 
-// Error reads "bridge_membership of en2: changed by somebody else meanwhile".
+// Error reads "bridge membership of en2: changed by somebody else meanwhile".
 func (e *ActionError) Error() string {
-	return string(e.Action) + " of " + e.Subject + ": " + e.Err.Error()
+	return e.Action.words() + " of " + e.Subject + ": " + e.Err.Error()
 }
 
 // Unwrap returns the cause.
 func (e *ActionError) Unwrap() error { return e.Err }
 
-// Said is what the system says of an error, in its own words after a colon; empty where
+// Acted is what became of an action on a thing: nil, or an [ActionError].
+func Acted(action Feature, subject string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &ActionError{Action: action, Subject: subject, Err: err}
+}
+
+// ErrnoSuffix is what the system says of an error, in its own words after a colon; empty where
 // it was not the system. What else an error says is for the log.
-func Said(err error) string {
+func ErrnoSuffix(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return ": " + errno.Error()
 	}

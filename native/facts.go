@@ -3,8 +3,11 @@ package native
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Facts is how a platform tells what it knows.
@@ -40,7 +43,7 @@ type Comparison struct {
 	Fact string
 	// Sources are the two, such as the registry and system_profiler, and Told what each
 	// says; empty where it does not say.
-	Sources, Told [2]string
+	Sources, Reported [2]string
 	// Same says that both mean the same, also where they use other words for it.
 	Same bool
 	// Why is why a source does not say; empty where that is not known.
@@ -48,7 +51,7 @@ type Comparison struct {
 }
 
 // Known reports whether both sources say something.
-func (c Comparison) Known() bool { return c.Told[0] != "" && c.Told[1] != "" }
+func (c Comparison) Known() bool { return c.Reported[0] != "" && c.Reported[1] != "" }
 
 // HintSafetyReread is the source of a hint that no event brought: a slow re-read
 // found the change. Each says that an event is missing.
@@ -70,9 +73,9 @@ type Hint struct {
 	BootUS int64     `json:"boot_us"`
 }
 
-// UseTeller is implemented by facts that tell for how long nobody has used the machine's
+// UserActivity is implemented by facts that tell for how long nobody has used the machine's
 // keyboard or pointer. No system announces that: it is read when somebody asks.
-type UseTeller interface {
+type UserActivity interface {
 	// Unused is for how long nobody has, or the reason why that is not known.
 	Unused(ctx context.Context) (time.Duration, Reason)
 }
@@ -98,23 +101,17 @@ type Snapshot struct {
 	Unknown Reasons `json:"unknown,omitzero"`
 }
 
+// Part is the field of an area, to be read or set; invalid for what is no area.
+func (s *Snapshot) Part(area Area) reflect.Value {
+	return reflect.ValueOf(s).Elem().FieldByNameFunc(func(name string) bool {
+		return strings.EqualFold(name, string(area)) && slices.Contains(AllAreas(), area)
+	})
+}
+
 // Has reports whether the area is filled.
 func (s Snapshot) Has(area Area) bool {
-	switch area {
-	case AreaIdentity:
-		return s.Identity != nil
-	case AreaMemory:
-		return s.Memory != nil
-	case AreaSystem:
-		return s.System != nil
-	case AreaNetwork:
-		return s.Network != nil
-	case AreaThunderbolt:
-		return s.Thunderbolt != nil
-	case AreaRDMA:
-		return s.RDMA != nil
-	}
-	return false
+	part := s.Part(area)
+	return part.IsValid() && !part.IsNil()
 }
 
 // Check returns one line for each area that was asked for and is neither filled
@@ -130,7 +127,7 @@ func (s Snapshot) Check(asked []Area) []string {
 }
 
 // Area is a group of facts that is read together and moves at one pace. The
-// names are those of the documents that a daemon publishes from them.
+// names are the names of the documents that a daemon publishes from them.
 type Area string
 
 // The areas.
@@ -154,5 +151,145 @@ func ParseArea(name string) (Area, error) {
 	if a := Area(name); slices.Contains(AllAreas(), a) {
 		return a, nil
 	}
-	return "", fmt.Errorf("unknown area %q (one of %v)", name, AllAreas())
+	return "", fmt.Errorf("unknown area %q; it is one of %v", name, AllAreas())
+}
+
+// ProtocolIP and ProtocolRDMA are the numbers under which a computer offers
+// networking and RDMA to the one at the other end of a Thunderbolt cable. The
+// number is what counts: the key printed beside it changed between systems.
+const (
+	ProtocolIP   uint32 = 1
+	ProtocolRDMA uint32 = 64087
+)
+
+// PortStatus is what a receptacle holds.
+type PortStatus string
+
+// The states. A trained link alone proves nothing: an idle port can keep its
+// lanes trained, so these follow what is attached.
+const (
+	PortEmpty  PortStatus = "empty"
+	PortDevice PortStatus = "device" // a hub, dock or disk, and no computer behind it
+	PortPeer   PortStatus = "peer"   // a computer, directly or through hubs
+)
+
+// Thunderbolt is every receptacle of the machine.
+type Thunderbolt struct {
+	Ports []Port `json:"ports,omitzero"`
+
+	Unknown Reasons `json:"unknown,omitzero"`
+}
+
+// Port returns the port of that receptacle.
+func (t Thunderbolt) Port(portNumber int) (Port, bool) {
+	i := slices.IndexFunc(t.Ports, func(p Port) bool { return p.PortNumber == portNumber })
+	if i < 0 {
+		return Port{}, false
+	}
+	return t.Ports[i], true
+}
+
+// Port is one receptacle: one controller, one domain.
+type Port struct {
+	// PortNumber is the number printed by the system, from 1.
+	PortNumber int `json:"receptacle"`
+	// Place is where it is on the case, as the device tree says ("back-left").
+	Place string `json:"place,omitzero"`
+	// BesideEthernet is true for the one next to the Ethernet socket, which
+	// some report not to carry RDMA on a Mac Studio.
+	BesideEthernet *bool `json:"beside_ethernet,omitzero" native:"optional"`
+	// DomainUUID is this port's own domain. It matches ends of cables and
+	// identifies nothing beyond that.
+	DomainUUID string `json:"domain_uuid,omitzero"`
+	// Capability is the best the port can do.
+	Capability ThunderboltVersion `json:"capability,omitzero"`
+	Status     PortStatus         `json:"status,omitzero"`
+	// Negotiated is the link with whatever is plugged in directly.
+	Negotiated *Link `json:"negotiated,omitzero"`
+	// Hubs are the hubs, docks and other routers below the port, at any depth.
+	Hubs []Hub `json:"hubs,omitzero"`
+	// Peers are the computers below it; several behind one hub are possible.
+	Peers []Peer `json:"peers,omitzero"`
+	// Interface is the port's network interface ("en5"), read and never computed.
+	Interface string `json:"interface,omitzero"`
+
+	Unknown Reasons `json:"unknown,omitzero"`
+}
+
+// Hub is a hub, dock or other router between a port and what hangs below it.
+type Hub struct {
+	// Route is its route string in hexadecimal: one byte per hop, the lowest
+	// byte nearest the host ("0x301" is port 3 of the hub on port 1).
+	Route string `json:"route"`
+	// Parent is the route of the hub above it; "" when that is the host.
+	Parent string `json:"parent,omitzero" native:"optional"`
+	Vendor string `json:"vendor,omitzero"`
+	Name   string `json:"name,omitzero"` // of the product
+	// Negotiated is its upstream link, transmit meaning away from this machine.
+	Negotiated *Link `json:"negotiated,omitzero"`
+
+	Unknown Reasons `json:"unknown,omitzero"`
+}
+
+// Peer is a computer at the other end.
+type Peer struct {
+	// DomainUUID is the peer port's own domain.
+	DomainUUID string `json:"domain_uuid,omitzero"`
+	// Name is what the peer announces: a Mac's model identifier, a Linux
+	// machine's host name.
+	Name   string `json:"name,omitzero"`
+	Vendor string `json:"vendor,omitzero"`
+	// Hub is the route of the last hub before the peer; "" when direct.
+	Hub string `json:"hub,omitzero" native:"optional"`
+	// Negotiated is the last hop, transmit meaning towards the peer. When
+	// direct it is the port's own.
+	Negotiated *Link         `json:"negotiated,omitzero"`
+	Services   []PeerService `json:"services,omitzero"`
+
+	Unknown Reasons `json:"unknown,omitzero"`
+}
+
+// PeerService is one protocol that the peer offers over the cable.
+type PeerService struct {
+	ProtocolID uint32 `json:"protocol_id"`
+	Version    uint32 `json:"version"`
+}
+
+// Offers reports whether the peer offers the protocol, and whether its services
+// are known at all.
+func (p Peer) Offers(protocol uint32) (offered, known bool) {
+	if p.Services == nil {
+		return false, false
+	}
+	return slices.ContainsFunc(p.Services, func(s PeerService) bool { return s.ProtocolID == protocol }), true
+}
+
+// Chain returns the hubs between the port and the peer, nearest the port
+// first. A route that names no hub, or a circle, is an error: the facts were
+// torn or malformed.
+func (p Port) Chain(peer Peer) ([]Hub, error) {
+	var chain []Hub
+	for route := peer.Hub; route != ""; {
+		if len(chain) == len(p.Hubs) {
+			return nil, fmt.Errorf("port %d: the hubs above route %s form a loop", p.PortNumber, peer.Hub)
+		}
+		i := slices.IndexFunc(p.Hubs, func(d Hub) bool { return d.Route == route })
+		if i < 0 {
+			return nil, fmt.Errorf("port %d: there is no hub at route %s", p.PortNumber, route)
+		}
+		chain = append(chain, p.Hubs[i])
+		route = p.Hubs[i].Parent
+	}
+	slices.Reverse(chain)
+	return chain, nil
+}
+
+// IsUUID reports whether text has the form of a UUID, 8-4-4-4-12 hexadecimal digits.
+func IsUUID(text string) bool {
+	for i, r := range text {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (r == '-') || !dash && !unicode.Is(unicode.ASCII_Hex_Digit, r) {
+			return false
+		}
+	}
+	return len(text) == 36
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Feature is something a platform may or may not be able to do.
@@ -20,6 +21,11 @@ const (
 	FeatureNetworkService   Feature = "network_service"
 	FeatureBridgeMembership Feature = "bridge_membership"
 )
+
+// featureWords are what people read in place of a feature's id.
+var featureWords = strings.NewReplacer("facts.", "reading ", "hints.", "events of ", "_", " ")
+
+func (f Feature) words() string { return featureWords.Replace(string(f)) }
 
 // FactsFeature is the ability to read an area.
 func FactsFeature(area Area) Feature { return Feature("facts." + string(area)) }
@@ -86,9 +92,9 @@ func (c Capabilities) Check() []string {
 		case !answered:
 			problems = append(problems, fmt.Sprintf("%s: not answered", f))
 		case capability.Supported && capability.Reason != "":
-			problems = append(problems, fmt.Sprintf("%s: supported, and yet a reason why not", f))
+			problems = append(problems, fmt.Sprintf("%s: supported, but with a reason why not", f))
 		case !capability.Supported && capability.Reason == "":
-			problems = append(problems, fmt.Sprintf("%s: a no without a reason", f))
+			problems = append(problems, fmt.Sprintf("%s: not supported, but without a reason", f))
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(c)) {

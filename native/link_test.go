@@ -76,7 +76,7 @@ func TestPortCapability(t *testing.T) {
 	}
 }
 
-func TestPathSpeed(t *testing.T) {
+func TestChain(t *testing.T) {
 	is := is.New(t)
 	port, ok := studio().Thunderbolt.Port(2)
 	is.True(ok)
@@ -86,19 +86,6 @@ func TestPathSpeed(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(hubs), 2)
 	is.Equal(hubs[0].Route, "0x1") // nearest the port first
-	speed, known := port.PathSpeed(peer)
-	is.True(known)
-	is.Equal(speed.String(), "40 Gb/s") // the slow hub in the middle counts
-
-	direct, _ := studio().Thunderbolt.Port(1)
-	speed, known = direct.PathSpeed(direct.Peers[0])
-	is.True(known)
-	is.Equal(speed.String(), "80 Gb/s")
-
-	port.Hubs[0].Negotiated = nil
-	_, known = port.PathSpeed(peer)
-	is.True(!known) // one unknown hop makes the path unknown
-
 	port.Hubs[0].Parent = "0x301"
 	_, err = port.Chain(peer)
 	is.True(err != nil) // a circle ends
@@ -126,12 +113,56 @@ func TestOffers(t *testing.T) {
 
 func TestIPv4GID(t *testing.T) {
 	is := is.New(t)
-	devices := studio().RDMA.Devices
-	gid, ok := devices[0].IPv4GID()
-	is.True(ok)
-	is.Equal(gid.Index, 1)
-	v4, _ := gid.IPv4()
-	is.Equal(v4.String(), "169.254.1.1")
-	_, ok = devices[1].IPv4GID()
+	gids := studio().RDMA.Devices[0].GIDs
+	_, ok := gids[0].IPv4()
 	is.True(!ok)
+	v4, ok := gids[1].IPv4()
+	is.True(ok)
+	is.Equal(v4.String(), "169.254.1.1")
+}
+
+func TestParseLinkSpeed(t *testing.T) {
+	for text, want := range map[string]native.LinkSpeed{
+		"80 Gb/s":         {TxBitsPerS: 80e9, RxBitsPerS: 80e9},
+		"Up to 120 Gb/s":  {TxBitsPerS: 120e9, RxBitsPerS: 120e9, UpTo: true},
+		"40.0 Gb/s":       {TxBitsPerS: 40e9, RxBitsPerS: 40e9},
+		"120/40G":         {TxBitsPerS: 120e9, RxBitsPerS: 40e9},
+		"80G":             {TxBitsPerS: 80e9, RxBitsPerS: 80e9},
+		"2.5 Gbit/s":      {TxBitsPerS: 2500e6, RxBitsPerS: 2500e6},
+		"100Mbps":         {TxBitsPerS: 100e6, RxBitsPerS: 100e6},
+		" 10000 Gb/s ":    {TxBitsPerS: 10e12, RxBitsPerS: 10e12},
+		"0.001 Mb/s":      {TxBitsPerS: 1000, RxBitsPerS: 1000},
+		"Up to 120/40 Gb": {}, "10001 Gb/s": {}, "": {}, "Gb/s": {}, "0 Gb/s": {}, "-1 Gb/s": {}, "+1 Gb/s": {}, "1e3 Gb/s": {},
+		"NaN Gb/s": {}, "80": {}, "80 GB/s": {}, "80 gb/s": {}, "1.2345 Gb/s": {}, "1. Gb/s": {}, ".5 Gb/s": {}, "80/ Gb/s": {},
+		"80/80/80 Gb/s": {}, "999999999999999999999 Gb/s": {}, "Up to Up to 80 Gb/s": {}, "８０ Gb/s": {},
+	} {
+		t.Run(text, func(t *testing.T) {
+			is := is.New(t)
+			got, err := native.ParseLinkSpeed(text)
+			is.Equal(got, want)
+			is.Equal(err != nil, want == native.LinkSpeed{})
+		})
+	}
+}
+
+func FuzzParseLinkSpeed(f *testing.F) {
+	for _, seed := range []string{"80 Gb/s", "Up to 120 Gb/s", "120/40G", "40.0 Gb/s", "2.5Mbps", "99999999.999 G", "/", "."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		speed, err := native.ParseLinkSpeed(text)
+		if err != nil {
+			if (speed != native.LinkSpeed{}) {
+				t.Errorf("%q: an error and a speed", text)
+			}
+			return
+		}
+		if speed.TxBitsPerS <= 0 || speed.RxBitsPerS <= 0 || speed.TxBitsPerS > 10e12 || speed.RxBitsPerS > 10e12 {
+			t.Errorf("%q: %+v is out of range", text, speed)
+		}
+		again, err := native.ParseLinkSpeed(speed.String())
+		if err != nil || again != speed {
+			t.Errorf("%q: %+v is written %q and reads back %+v, %v", text, speed, speed, again, err)
+		}
+	})
 }

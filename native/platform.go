@@ -1,6 +1,9 @@
 package native
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // Platform is everything a system offers to the daemon. It is a struct of small
 // interfaces and not one large one, so that a test or a simulation can replace
@@ -37,24 +40,12 @@ func (p Platform) Complete() (Platform, error) {
 		return Platform{}, errors.New("the platform has no clock")
 	}
 	notPart := ReasonNoPlatform.With("not a part of " + p.Name)
-	if p.Discovery == nil {
-		p.Discovery = NoDiscovery{Reason: notPart}
-	}
-	if p.Supervisor == nil {
-		p.Supervisor = NoSupervisor{Reason: notPart}
-	}
-	if p.Power == nil {
-		p.Power = NoPower{Reason: notPart}
-	}
-	if p.Network == nil {
-		p.Network = NoNetworkActions{Reason: notPart}
-	}
-	if p.Sockets == nil {
-		p.Sockets = NoSockets{Reason: notPart}
-	}
-	if p.Processes == nil {
-		p.Processes = NoProcesses{Reason: notPart}
-	}
+	p.Discovery = cmp.Or[Discovery](p.Discovery, NoDiscovery{Reason: notPart})
+	p.Supervisor = cmp.Or[Supervisor](p.Supervisor, NoSupervisor{Reason: notPart})
+	p.Power = cmp.Or[Power](p.Power, NoPower{Reason: notPart})
+	p.Network = cmp.Or[NetworkActions](p.Network, NoNetworkActions{Reason: notPart})
+	p.Sockets = cmp.Or[Sockets](p.Sockets, NoSockets{Reason: notPart})
+	p.Processes = cmp.Or[Processes](p.Processes, NoProcesses{Reason: notPart})
 	return p, nil
 }
 

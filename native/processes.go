@@ -34,7 +34,7 @@ type Processes interface {
 }
 
 // ErrNoOwner is a connection of which the system does not tell whose it is.
-var ErrNoOwner = errors.New("the system does not tell whose the connection is")
+var ErrNoOwner = errors.New("the system does not say who the connection belongs to")
 
 // Listening is who listens at a port.
 type Listening struct {

@@ -56,10 +56,10 @@ type RDMADevice struct {
 
 // RDMALimits are how many of each a device can have at once, of all processes.
 type RDMALimits struct {
-	QueuePairs        int `json:"queue_pairs"`
-	CompletionQueues  int `json:"completion_queues"`
-	MemoryRegions     int `json:"memory_regions"`
-	ProtectionDomains int `json:"protection_domains"`
+	QueuePairs        int `json:"queue_pairs" toml:"queue_pairs"`
+	CompletionQueues  int `json:"completion_queues" toml:"completion_queues"`
+	MemoryRegions     int `json:"memory_regions" toml:"memory_regions"`
+	ProtectionDomains int `json:"protection_domains" toml:"protection_domains"`
 }
 
 // GID is one entry of a port's table: an address of 128 bits, written as IPv6.
@@ -75,14 +75,4 @@ func (g GID) IPv4() (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	return g.Address.Unmap(), true
-}
-
-// IPv4GID returns the first IPv4-mapped entry.
-func (d RDMADevice) IPv4GID() (GID, bool) {
-	for _, gid := range d.GIDs {
-		if _, ok := gid.IPv4(); ok {
-			return gid, true
-		}
-	}
-	return GID{}, false
 }

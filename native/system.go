@@ -67,6 +67,23 @@ type Temperature struct {
 	TemperatureCelsius float64 `json:"temperature_celsius"`
 }
 
+// AddTemperature adds a sensor's reading. Of those of a processor or a GPU the hottest
+// counts as its temperature.
+func (s *System) AddTemperature(name string, celsius float64, isCPU, isGPU bool) {
+	s.Temperatures = append(s.Temperatures, Temperature{name, celsius})
+	hottest := func(of **float64) {
+		if *of == nil || **of < celsius {
+			*of = &celsius
+		}
+	}
+	if isCPU {
+		hottest(&s.CPUTemperatureCelsius)
+	}
+	if isGPU {
+		hottest(&s.GPUTemperatureCelsius)
+	}
+}
+
 // Fan is one fan's speed in revolutions per second.
 type Fan struct {
 	Name       string   `json:"name"`

@@ -108,8 +108,8 @@ func TestABrowserFollowsThePage(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	c := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom", "--user-data-dir="+t.TempDir(), p.path)
-	said, err := c.Output()
+	reported, err := c.Output()
 	is.NoErr(err)
-	is.True(strings.Contains(string(said), strings.ReplaceAll(secret, "&", "&amp;")))
+	is.True(strings.Contains(string(reported), strings.ReplaceAll(secret, "&", "&amp;")))
 	is.Equal(len(<-origins), 0) // the server refuses others than its own
 }

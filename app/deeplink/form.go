@@ -13,8 +13,8 @@ type form struct {
 	err    error
 }
 
-// isStrange reports whether there is a value that nobody has read.
-func (f *form) isStrange() bool {
+// isUnknown reports whether there is a value that nobody has read.
+func (f *form) isUnknown() bool {
 	for name := range f.values {
 		if !f.read[name] {
 			return true
@@ -34,13 +34,13 @@ func (f *form) all(name string) []string {
 	f.read[name] = true
 	given := f.values[name]
 	if len(given) > MaxNames {
-		f.fail("It names too much at once.")
+		f.fail("It has too many values.")
 		return nil
 	}
 	seen := map[string]bool{}
 	for _, v := range given {
 		if seen[v] {
-			f.fail("It says something twice.")
+			f.fail("It names the same thing twice.")
 		}
 		seen[v] = true
 	}
@@ -58,7 +58,7 @@ func (f *form) one(name string) string {
 		}
 		return given[0]
 	}
-	f.fail("It says something twice.")
+	f.fail("It names the same thing twice.")
 	return ""
 }
 
@@ -83,7 +83,7 @@ func (f *form) change() api.RDMAChangeParams {
 	for _, text := range f.all("links") {
 		var id api.LinkID
 		if id.UnmarshalText([]byte(text)) != nil {
-			f.fail("It names a cable wrongly.")
+			f.fail("It does not name a cable correctly.")
 		}
 		p.Links = append(p.Links, api.LinkRef(text))
 	}
@@ -100,7 +100,7 @@ func (f *form) change() api.RDMAChangeParams {
 func (f *form) node(text string) api.NodeID {
 	var id api.NodeID
 	if id.UnmarshalText([]byte(text)) != nil {
-		f.fail("It names a Mac wrongly.")
+		f.fail("It does not name a Mac correctly.")
 	}
 	return id
 }

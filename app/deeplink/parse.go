@@ -24,9 +24,9 @@ func Parse(address string) (app.Call, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil, !strings.EqualFold(u.Scheme, api.LinkScheme):
-		return app.Call{}, refuse("It is no address of Fulmen's.")
+		return app.Call{}, refuse("It is not a link of Fulmen.")
 	case u.Opaque == "" || strings.Contains(address, "#"):
-		return app.Call{}, refuse("It names a place, not something to do.")
+		return app.Call{}, refuse("It does not say what to do.")
 	}
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -52,8 +52,8 @@ func Parse(address string) (app.Call, error) {
 	default:
 		return app.Call{}, refuse("A link cannot ask for that.")
 	}
-	if f.isStrange() {
-		return app.Call{}, refuse("It says something that is not known.")
+	if f.isUnknown() {
+		return app.Call{}, refuse("It has a part that is not known.")
 	}
 	if f.err != nil {
 		return app.Call{}, f.err

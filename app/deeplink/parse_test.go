@@ -16,7 +16,7 @@ func node(n byte) string { return api.NodeIDFromKey([]byte{n}).String() }
 
 func link(t *testing.T, a, b byte) string {
 	t.Helper()
-	l, err := api.NewLinkID(api.LinkEnd{Node: api.NodeID(node(a)), Receptacle: 1}, api.LinkEnd{Node: api.NodeID(node(b)), Receptacle: 2})
+	l, err := api.NewLinkID(api.LinkEnd{Node: api.NodeID(node(a)), PortNumber: 1}, api.LinkEnd{Node: api.NodeID(node(b)), PortNumber: 2})
 	is.New(t).NoErr(err)
 	return l.String()
 }

@@ -25,13 +25,13 @@ type Shell struct {
 	closed chan struct{}
 	opened sync.WaitGroup // addresses that the browser may not have yet
 
-	mu   sync.Mutex
-	told map[string]uint32 // the desktop's number of each notification, by its id
+	mu    sync.Mutex
+	shown map[string]uint32 // the desktop's number of each notification, by its id
 }
 
 // New makes the shell over the session's bus; to be closed.
 func New(bus *dbus.Conn) *Shell {
-	return &Shell{bus: bus, closed: make(chan struct{}), told: map[string]uint32{}}
+	return &Shell{bus: bus, closed: make(chan struct{}), shown: map[string]uint32{}}
 }
 
 // Confirm asks a question.
@@ -79,7 +79,7 @@ func (s *Shell) Choose(ctx context.Context, title, text string, choices []string
 // Failed says that something did not work; without zenity as a notification.
 func (s *Shell) Failed(ctx context.Context, title, text string) {
 	if _, err := zenity(ctx, "--error", "--no-markup", "--title=Fulmen", "--text="+title+"\n\n"+text); errors.Is(err, exec.ErrNotFound) {
-		s.Tell(ctx, app.Notice{ID: "failed", Title: title, Text: text})
+		s.Notify(ctx, app.Notice{ID: "failed", Title: title, Text: text})
 	}
 }
 
@@ -92,15 +92,15 @@ func zenity(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Tell shows a notification; one with the same id replaces the last.
-func (s *Shell) Tell(ctx context.Context, n app.Notice) {
+// Notify shows a notification; one with the same id replaces the last.
+func (s *Shell) Notify(ctx context.Context, n app.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var number uint32
 	err := s.bus.Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").CallWithContext(ctx,
-		"org.freedesktop.Notifications.Notify", 0, "Fulmen", s.told[n.ID], "", n.Title, n.Text, []string{}, map[string]dbus.Variant{}, int32(-1)).Store(&number)
+		"org.freedesktop.Notifications.Notify", 0, "Fulmen", s.shown[n.ID], "", n.Title, n.Text, []string{}, map[string]dbus.Variant{}, int32(-1)).Store(&number)
 	if err == nil { // a desktop without notifications shows none
-		s.told[n.ID] = number
+		s.shown[n.ID] = number
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *Shell) Copy(ctx context.Context, text string) error {
 			return err
 		}
 	}
-	return errors.New("nothing here fills the clipboard: install wl-clipboard or xclip")
+	return errors.New("the clipboard cannot be used: install wl-clipboard or xclip")
 }
 
 // Authorize has nothing to show: on Linux root and the group fulmen administer.
@@ -151,7 +151,7 @@ func (s *Shell) Do(_ context.Context, what app.AppDo) error {
 	if what == app.AppStart {
 		return errors.New("start it with: sudo systemctl start fulmend")
 	}
-	return errors.New("this is done on macOS only")
+	return errors.New("only macOS can do this")
 }
 
 // Setup is in order: a package manager installs.

@@ -2,9 +2,12 @@ package live
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"fulmen/app"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -162,6 +165,17 @@ func (f *Follower) sharing() *api.Sharing {
 	return nil
 }
 
+// asked is a part that asks for something and puts it into the state.
+func asked[R any](f *Follower, method string, put func(*app.State, R)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		result, err := client.Call[R](ctx, f.client, method, api.Empty{})
+		if err == nil {
+			f.change(func(s *app.State) { put(s, result) })
+		}
+		return err
+	}
+}
+
 func (f *Follower) askJobs(ctx context.Context) error {
 	running, err := client.Call[api.JobListResult](ctx, f.client, "job.list", api.JobListParams{})
 	if err != nil {
@@ -181,25 +195,47 @@ func (f *Follower) askJobs(ctx context.Context) error {
 	return nil
 }
 
-func (f *Follower) askConditions(ctx context.Context) error {
-	result, err := client.Call[api.NodeConditionsResult](ctx, f.client, "node.conditions", api.NodeConditionsParams{})
-	if err != nil {
-		return err
+// Code is the one that Add a Mac shows, and until when it counts; empty where
+// none does.
+func (f *Follower) Code() (code string, until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state.Code == nil {
+		return "", time.Time{}
 	}
-	f.change(func(s *app.State) { s.Conditions = result.Conditions })
-	return nil
+	return f.state.Code.Code, f.state.Code.ExpiresAt.Time
 }
 
-// askRDMA asks for the readiness of the cables; a daemon that does not tell it
-// leaves the verdicts of the graph.
-func (f *Follower) askRDMA(ctx context.Context) error {
-	result, err := client.Call[api.RDMAListResult](ctx, f.client, "rdma.list", api.Empty{})
-	switch {
-	case errors.Is(err, api.ReasonNotBuiltYet):
-		return nil
-	case err != nil:
-		return err
+// Steps are what a person does at a Mac, those that are done with a mark.
+func (f *Follower) Steps(node api.NodeID) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.state.UserActions {
+		if e.Node == node {
+			var out strings.Builder
+			for n, step := range e.Steps {
+				mark := ""
+				if step.Done {
+					mark = "  (done)"
+				}
+				fmt.Fprintf(&out, "%d. %s%s\n", n+1, text.Clean(step.Text), mark)
+			}
+			return out.String()
+		}
 	}
-	f.change(func(s *app.State) { s.RDMA, s.Errands = result.Links, result.Errands })
-	return nil
+	return "Nothing is left to be done there."
+}
+
+// Summary is what is known, for whoever looks for a fault: states and counts, no
+// names and no addresses.
+func (f *Follower) Summary() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out strings.Builder
+	fmt.Fprintf(&out, "daemon %q version %q simulated %t\nmembers %d reached %d jobs %d cables %d\n", f.state.Daemon, f.state.DaemonVersion,
+		f.state.Simulated, f.state.Totals.Members, f.state.Totals.Nodes, len(f.state.Jobs), len(f.state.Cables))
+	for _, c := range f.state.Conditions {
+		fmt.Fprintf(&out, "condition %s %s\n", c.Severity, c.Code)
+	}
+	return out.String()
 }

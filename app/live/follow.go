@@ -140,7 +140,9 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 	defer f.client.Close()
 	for _, part := range []func(context.Context){f.followNodes, f.followCables, f.followDocuments, f.followLive,
-		f.asks(f.jobs, f.askJobs), f.asks(f.conditions, f.askConditions), f.asks(f.cables, f.askRDMA)} {
+		f.asks(f.jobs, f.askJobs),
+		f.asks(f.conditions, asked(f, "node.conditions", func(s *app.State, r api.NodeConditionsResult) { s.Conditions = r.Conditions })),
+		f.asks(f.cables, asked(f, "rdma.list", func(s *app.State, r api.RDMAListResult) { s.RDMA, s.UserActions = r.Links, r.UserActions }))} {
 		all.Go(func() { part(ctx) })
 	}
 	<-ctx.Done()
@@ -154,13 +156,13 @@ func (f *Follower) asks(wake waker.Waker, ask func(context.Context) error) func(
 		for take(ctx, wake) {
 			err := ask(ctx)
 			switch {
-			case err == nil || ctx.Err() != nil || !client.Mends(err):
+			case err == nil || ctx.Err() != nil || !client.IsRetryable(err):
 				wait = pace
 			default:
 				wake.Wake()
 				wait = min(2*wait, longest)
 			}
-			if !pause(ctx, wait) {
+			if !client.Pause(ctx, wait) {
 				return
 			}
 		}
@@ -179,18 +181,6 @@ func (f *Follower) change(by func(*app.State)) {
 func take(ctx context.Context, c waker.Waker) bool {
 	select {
 	case <-c:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// pause waits; false when ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
 		return true
 	case <-ctx.Done():
 		return false
@@ -216,7 +206,7 @@ func (f *Follower) again(ctx context.Context, once func(context.Context) error) 
 		if time.Since(began) > longest || errors.Is(err, api.ReasonLagged) {
 			wait = pace
 		}
-		if !pause(ctx, wait) {
+		if !client.Pause(ctx, wait) {
 			return
 		}
 		wait = min(2*wait, longest)
@@ -242,11 +232,7 @@ func (f *Follower) interrupted(err error) {
 
 // followNodes keeps the Macs and the totals.
 func (f *Follower) followNodes(ctx context.Context) {
-	f.again(ctx, func(ctx context.Context) error {
-		first, changes, err := client.Stream[api.NodeWatchResult, api.NodeChanged](ctx, f.client, "node.watch", api.Empty{})
-		if err != nil {
-			return err
-		}
+	follow(ctx, f, "node.watch", func(first api.NodeWatchResult) error {
 		info, err := client.Call[api.DaemonInfoResult](ctx, f.client, "daemon.info", nil)
 		if err != nil {
 			return err
@@ -260,25 +246,38 @@ func (f *Follower) followNodes(ctx context.Context) {
 		})
 		f.attention.Wake() // which node is this one may be news
 		f.Refresh()
-		for c, err := range changes {
-			switch {
-			case err != nil:
-				return err
-			case c.Lagged:
-				return api.NewError(api.ReasonLagged, "")
+		return nil
+	}, func(c api.NodeChanged) {
+		f.change(func(s *app.State) {
+			for _, n := range c.Put {
+				f.nodes[n.Node] = n
 			}
-			f.change(func(s *app.State) {
-				for _, n := range c.Put {
-					f.nodes[n.Node] = n
-				}
-				for _, n := range c.Del {
-					delete(f.nodes, n)
-				}
-				if c.Totals != nil {
-					s.Totals = *c.Totals
-				}
-			})
-			f.conditions.Wake() // some are derived from who is reached
+			for _, n := range c.Del {
+				delete(f.nodes, n)
+			}
+			if c.Totals != nil {
+				s.Totals = *c.Totals
+			}
+		})
+		f.conditions.Wake() // some are derived from who is reached
+	})
+}
+
+// follow follows what a method tells: the whole first, then each change.
+func follow[R, N any](ctx context.Context, f *Follower, method string, begin func(R) error, change func(N)) {
+	f.again(ctx, func(ctx context.Context) error {
+		first, changes, err := client.Stream[R, N](ctx, f.client, method, api.Empty{})
+		if err != nil {
+			return err
+		}
+		if err := begin(first); err != nil {
+			return err
+		}
+		for c, err := range changes {
+			if err != nil {
+				return err
+			}
+			change(c)
 		}
 		return nil
 	})
@@ -286,60 +285,34 @@ func (f *Follower) followNodes(ctx context.Context) {
 
 // followCables keeps the cables.
 func (f *Follower) followCables(ctx context.Context) {
-	f.again(ctx, func(ctx context.Context) error {
-		first, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, f.client, "link.watch", api.Empty{})
-		if err != nil {
-			return err
-		}
-		known := cableSet{}
+	var known cableSet
+	follow(ctx, f, "link.watch", func(first api.LinkWatchResult) error {
+		known = cableSet{}
 		known.put(first.Cables)
 		f.change(func(s *app.State) { s.Cables = known.all() })
-		for c, err := range changes {
-			switch {
-			case err != nil:
-				return err
-			case c.Lagged:
-				return api.NewError(api.ReasonLagged, "")
-			}
-			known.gone(c.GoneCables)
-			known.put(c.Cables)
-			f.change(func(s *app.State) { s.Cables = known.all() })
-			f.cables.Wake()
-			f.conditions.Wake()
-		}
 		return nil
+	}, func(c api.LinkChanged) {
+		known.gone(c.GoneCables)
+		known.put(c.Cables)
+		f.change(func(s *app.State) { s.Cables = known.all() })
+		f.cables.Wake()
+		f.conditions.Wake()
 	})
 }
 
 // cableSet are cables by what tells them apart.
 type cableSet map[string]api.Cable
 
-func cableKey(c api.Cable) string {
-	switch {
-	case c.Link.Valid():
-		return c.Link.String()
-	case len(c.Ends) > 0:
-		return c.Ends[0].End.String() + "?" + c.PeerName
-	}
-	return ""
-}
-
 func (s cableSet) put(cables []api.Cable) {
 	for _, c := range cables {
-		s[cableKey(c)] = c
+		if len(c.Ends) > 0 {
+			s[app.CableKey(c)] = c
+		}
 	}
 }
 
 func (s cableSet) gone(ends []api.LinkEnd) {
-	maps.DeleteFunc(s, func(_ string, c api.Cable) bool {
-		return len(c.Ends) > 0 && slices.Contains(ends, c.Ends[0].End)
-	})
+	maps.DeleteFunc(s, func(_ string, c api.Cable) bool { return slices.Contains(ends, c.Ends[0].End) })
 }
 
-func (s cableSet) all() []api.Cable {
-	all := make([]api.Cable, 0, len(s))
-	for _, key := range slices.Sorted(maps.Keys(s)) {
-		all = append(all, s[key])
-	}
-	return all
-}
+func (s cableSet) all() []api.Cable { return slices.Collect(maps.Values(s)) }

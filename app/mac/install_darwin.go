@@ -41,7 +41,7 @@ func (s *Shell) Do(ctx context.Context, what app.AppDo) error {
 		return s.link(ctx)
 	case app.AppQuit, app.AppNotifications, app.AppTitle, app.AppDiagnostics:
 	}
-	return fmt.Errorf("%s is not done by macOS", what)
+	return fmt.Errorf("macOS cannot do %s", what)
 }
 
 // registers puts a registration in force or takes it back. One that waits for
@@ -73,8 +73,8 @@ func (s *Shell) offersToOwn(ctx context.Context) {
 	if question := app.OwnerQuestion(); s.Confirm(ctx, question) {
 		err = s.own(ctx)
 	}
-	if told, ok := errors.AsType[*api.Error](err); ok && ctx.Err() == nil {
-		s.Failed(ctx, "Protect Fulmen from Changes", told.Message+" "+told.Data.Remedy)
+	if e, ok := errors.AsType[*api.Error](err); ok && ctx.Err() == nil {
+		s.Failed(ctx, "Protect Fulmen from Changes", e.Message+" "+e.Data.Remedy)
 	}
 }
 
@@ -84,11 +84,11 @@ func (s *Shell) own(ctx context.Context) error {
 	defer onMain(s.look)
 	here := s.facts.bundle
 	if err := runs(ctx, "osascript", "-e", here.ownScript()); err != nil {
-		told := app.NotOwned(here.Path, here.byHand())
+		e := app.NotOwned(here.Path, here.byHand())
 		if !isCancelled(err) {
-			told.Message = fmt.Sprintf("macOS did not change it: %v. %s", err, told.Message)
+			e.Message = fmt.Sprintf("macOS did not change it: %v. %s", err, e.Message)
 		}
-		return told
+		return e
 	}
 	return nil
 }

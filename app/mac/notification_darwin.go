@@ -29,13 +29,13 @@ func center() (objc.Object, bool) {
 	return object(c, "currentNotificationCenter"), true
 }
 
-// tell shows a notification; one of the same id takes the place of the last:
+// notify shows a notification; one of the same id takes the place of the last:
 //
 //   - [UNNotificationRequest requestWithIdentifier:content:trigger:]
 //   - [UNUserNotificationCenter addNotificationRequest:withCompletionHandler:]
 //
 // both with nil where nothing is wanted. It runs on the main thread.
-func tell(n app.Notice) {
+func notify(n app.Notice) {
 	to, found := center()
 	content, known := class("UNMutableNotificationContent")
 	request, isThere := class("UNNotificationRequest")

@@ -79,7 +79,7 @@ func (b bundle) ownCommand(before string) string {
 
 // ownScript is AppleScript that runs it with the rights of an administrator.
 func (b bundle) ownScript() string {
-	return administratorScript(b.ownCommand(""), "Fulmen's daemon runs as the system: nobody else shall be able to change "+filepath.Base(b.Path)+".")
+	return administratorScript(b.ownCommand(""), "Fulmen's daemon runs as root: nobody else may be able to change "+filepath.Base(b.Path)+".")
 }
 
 // byHand is what a person types in Terminal instead.
@@ -99,7 +99,7 @@ func ownerOf(path string) (owned, error) {
 func uidOf(info fs.FileInfo) (uint32, error) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return 0, errors.New("the system does not say whose it is")
+		return 0, errors.New("its owner is not known")
 	}
 	return s.Uid, nil
 }

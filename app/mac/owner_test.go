@@ -56,7 +56,7 @@ func TestOwnCommand(t *testing.T) {
 	b := bundle{"/Applications/Fulmen.app"}
 	is.Equal(b.byHand(), "sudo /usr/sbin/chown -R root:wheel '/Applications/Fulmen.app' && sudo /bin/chmod -R go-w '/Applications/Fulmen.app'")
 	is.Equal(b.ownScript(), `do shell script "/usr/sbin/chown -R root:wheel '/Applications/Fulmen.app' && /bin/chmod -R go-w '/Applications/Fulmen.app'"`+
-		` with prompt "Fulmen's daemon runs as the system: nobody else shall be able to change Fulmen.app." with administrator privileges`)
+		` with prompt "Fulmen's daemon runs as root: nobody else may be able to change Fulmen.app." with administrator privileges`)
 }
 
 // TestOwnCommandQuotes has a shell run the command on a bundle whose name is full

@@ -38,11 +38,10 @@ func replaceScript(from, to string) string {
 
 // notMoved is what to say where the app stays where it is, with what macOS said.
 func notMoved(err error) *api.Error {
-	said := ""
+	system := ""
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		said = ": " + errno.Error()
+		system = ": " + errno.Error()
 	}
-	told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen could not move itself into the Applications folder%s.", said)
-	told.Data.Remedy = "Drag it there."
-	return told
+	return api.Errorf(api.ReasonNotInApplications, "", "Fulmen could not move itself into the Applications folder%s.", system).
+		WithRemedy("Drag it there.")
 }

@@ -97,7 +97,7 @@ func TestReplace(t *testing.T) {
 
 func TestNotMoved(t *testing.T) {
 	is := is.New(t)
-	told := notMoved(&fs.PathError{Op: "rename", Path: "x", Err: syscall.ENOSPC})
-	is.True(errors.Is(told, api.ReasonNotInApplications))
-	is.Equal(told.Message+" "+told.Data.Remedy, "Fulmen could not move itself into the Applications folder: no space left on device. Drag it there.")
+	reported := notMoved(&fs.PathError{Op: "rename", Path: "x", Err: syscall.ENOSPC})
+	is.True(errors.Is(reported, api.ReasonNotInApplications))
+	is.Equal(reported.Message+" "+reported.Data.Remedy, "Fulmen could not move itself into the Applications folder: no space left on device. Drag it there.")
 }

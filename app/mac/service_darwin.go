@@ -21,20 +21,16 @@ type service struct{ objc.Object }
 
 // daemonService is the registration of the daemon, and loginService that of the
 // app to be opened at login. They are nothing where the system has no such class.
-func daemonService() service {
-	c, found := class("SMAppService")
-	if !found {
-		return service{}
-	}
-	return service{object(c, "daemonServiceWithPlistName:", daemonPlist)}
-}
+func daemonService() service { return serviceOf("daemonServiceWithPlistName:", daemonPlist) }
 
-func loginService() service {
+func loginService() service { return serviceOf("mainAppService") }
+
+func serviceOf(message string, values ...any) service {
 	c, found := class("SMAppService")
 	if !found {
 		return service{}
 	}
-	return service{object(c, "mainAppService")}
+	return service{object(c, message, values...)}
 }
 
 // status is how the registration stands.

@@ -1,8 +1,9 @@
 package mac
 
 import (
-	"strconv"
 	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"fulmen/app"
 	"fulmen/daemon/api"
@@ -69,29 +70,9 @@ func (f facts) whose() app.Setup {
 	return app.SetupGood
 }
 
-// older reports whether a version is older than another, part by part; what is
-// no number counts as 0.
-func older(version, than string) bool {
-	a, b := strings.Split(version, "."), strings.Split(than, ".")
-	for i := range max(len(a), len(b)) {
-		x, y := part(a, i), part(b, i)
-		if x != y {
-			return x < y
-		}
-	}
-	return false
-}
-
-func part(parts []string, i int) int {
-	if i >= len(parts) {
-		return 0
-	}
-	n, err := strconv.Atoi(parts[i])
-	if err != nil {
-		return 0
-	}
-	return n
-}
+// older reports whether a version is older than another, part by part; what has no
+// numbers is older than all.
+func older(version, than string) bool { return semver.Compare("v"+version, "v"+than) < 0 }
 
 // spelled is a code as a screen reader should say it: letter by letter, with a
 // pause between the groups.

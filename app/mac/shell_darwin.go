@@ -146,13 +146,13 @@ func (s *Shell) Failed(ctx context.Context, title, text string) {
 	dialog{title: title, text: text, buttons: []string{"Close"}, isGrave: true}.ask(ctx)
 }
 
-// Tell shows a notification.
-func (s *Shell) Tell(_ context.Context, n app.Notice) { onMain(func() { tell(n) }) }
+// Notify shows a notification.
+func (s *Shell) Notify(_ context.Context, n app.Notice) { onMain(func() { notify(n) }) }
 
 // Open opens a page, or a pane of the settings.
 func (s *Shell) Open(ctx context.Context, address string) error {
 	if !mayOpen(address) {
-		return fmt.Errorf("%s is nothing that Fulmen opens", address)
+		return fmt.Errorf("Fulmen does not open %s", address)
 	}
 	opened, waited := fromMain(ctx, func() bool {
 		return asks(appkit.Workspace_SharedWorkspace(), "openURL:", foundation.URL_URLWithString(address))
@@ -171,7 +171,7 @@ func (s *Shell) Copy(ctx context.Context, text string) error {
 		return asks(board, "setString:forType:", text, string(appkit.PasteboardTypeString))
 	})
 	if !copied && waited {
-		return errors.New("the clipboard takes nothing")
+		return errors.New("the clipboard cannot be used")
 	}
 	return ctx.Err()
 }

@@ -2,7 +2,7 @@ package mac
 
 import "golang.org/x/sys/unix"
 
-// systemVersion is that of macOS; empty where it cannot be told, and then nothing
+// systemVersion is the version of macOS; empty where it cannot be told, and then nothing
 // is refused for it.
 func systemVersion() string {
 	version, err := unix.Sysctl("kern.osproductversion")

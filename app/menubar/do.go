@@ -32,7 +32,7 @@ func (a *App) do(ctx context.Context, item app.Item) {
 		err = a.own(ctx, do.App, do.Value)
 	}
 	if err != nil && ctx.Err() == nil {
-		a.opts.Shell.Failed(ctx, strings.TrimSuffix(item.Title, "..."), sentence(err))
+		a.opts.Shell.Failed(ctx, strings.TrimSuffix(item.Title, "…"), sentence(err))
 	}
 	a.follow.Refresh()
 	a.redraw.Wake()
@@ -41,19 +41,19 @@ func (a *App) do(ctx context.Context, item app.Item) {
 // sentence is an error for a person: the API's, with what to do, or the system's
 // own words.
 func sentence(err error) string {
-	told, ok := errors.AsType[*api.Error](err)
+	refused, ok := errors.AsType[*api.Error](err)
 	if !ok {
 		return err.Error()
 	}
-	return strings.TrimSpace(told.Message + " " + told.Data.Remedy)
+	return strings.TrimSpace(refused.Message + " " + refused.Data.Remedy)
 }
 
-// changePatience bounds a change of cables: both ends wait for their ports, and
+// changeTimeout bounds a change of cables: both ends wait for their ports, and
 // test them.
-const changePatience = 3 * time.Minute
+const changeTimeout = 3 * time.Minute
 
-// pairingPatience bounds what this Mac does with another one.
-const pairingPatience = 45 * time.Second
+// pairingTimeout bounds what this Mac does with another one.
+const pairingTimeout = 45 * time.Second
 
 // call calls a method of the API. One for administrators asks for the right
 // where this connection does not have it.
@@ -78,7 +78,7 @@ func (a *App) call(ctx context.Context, c app.Call) error {
 		return a.dialog(ctx, app.CodeDialog())
 	}
 	if group == "cluster" { // two Macs talk to each other first
-		within, cancel := context.WithTimeout(ctx, pairingPatience)
+		within, cancel := context.WithTimeout(ctx, pairingTimeout)
 		defer cancel()
 		ctx = within
 	}
@@ -90,7 +90,7 @@ func (a *App) call(ctx context.Context, c app.Call) error {
 
 // change changes cables. That some were left as they are is told as a failure.
 func (a *App) change(ctx context.Context, c app.Call) error {
-	ctx, cancel := context.WithTimeout(ctx, changePatience)
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 	defer cancel()
 	result, err := asAdmin(ctx, a, func(cl *client.Client) (api.RDMAChangeResult, error) {
 		return client.Call[api.RDMAChangeResult](ctx, cl, c.Method, c.Params)
@@ -103,8 +103,7 @@ func (a *App) change(ctx context.Context, c app.Call) error {
 	if len(result.Refused) > 1 {
 		refused.Message = fmt.Sprintf("%d cables were left as they are. %s", len(result.Refused), first.Message)
 	}
-	refused.Data.Remedy = first.Remedy
-	return refused
+	return refused.WithRemedy(first.Remedy)
 }
 
 // asAdmin calls, and if that is for administrators alone, asks for the right and
@@ -135,23 +134,15 @@ func (a *App) measure(ctx context.Context, c app.Call) error {
 	if err != nil {
 		return err
 	}
-	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, cl, c.Method, c.Params)
+	var last api.Measurement
+	err = client.Measure(ctx, cl, c.Method, c.Params, func(m api.Measurement, _ bool) {
+		last = m
+		a.follow.Measuring(m)
+	})
 	if err != nil {
-		return err
-	}
-	last := started.Measurement
-	a.follow.Measuring(last)
-	for change, err := range changes {
-		if err != nil {
-			last.State = api.MeasureFailed
-			a.follow.Measuring(last)
-			return err
-		}
-		last = change.Measurement
+		last.State = api.MeasureFailed
 		a.follow.Measuring(last)
-		if change.Terminal {
-			break
-		}
+		return err
 	}
 	for _, i := range last.Items {
 		if i.Error != nil {
@@ -187,7 +178,7 @@ func (a *App) dialog(ctx context.Context, d app.Dialog) error {
 		ctx, cancel := context.WithDeadline(ctx, until) // it is put away by itself when it does not count any more
 		defer cancel()
 		a.opts.Shell.Show(ctx, d.Title, d.Text, code)
-	case app.DialogErrand:
+	case app.DialogUserAction:
 		a.opts.Shell.Show(ctx, d.Title, d.Text+"\n\n"+a.follow.Steps(api.NodeID(d.Node)), "")
 	}
 	return nil
@@ -259,7 +250,7 @@ func (a *App) diagnostics(ctx context.Context) string {
 			return out.String()
 		}
 	}
-	out.WriteString("The daemon gives no report: " + err.Error() + "\n\n")
+	out.WriteString("The daemon did not give a report: " + err.Error() + "\n\n")
 	out.WriteString(a.follow.Summary())
 	return out.String()
 }

@@ -42,8 +42,8 @@ type Shell interface {
 	Choose(ctx context.Context, title, text string, choices []string) int
 	// Failed says that something did not work, and what to do.
 	Failed(ctx context.Context, title, text string)
-	// Tell shows a notification.
-	Tell(ctx context.Context, n app.Notice)
+	// Notify shows a notification.
+	Notify(ctx context.Context, n app.Notice)
 	// Open opens an address.
 	Open(ctx context.Context, address string) error
 	// Copy puts a text on the clipboard.
@@ -105,12 +105,12 @@ type App struct {
 	preferences stored
 	shown       app.Menu
 	isShown     bool
-	news        chan struct{} // closed when the state was looked at again
+	updated     chan struct{} // closed when the state was looked at again
 }
 
 // New makes the app, which does nothing before Run.
 func New(o Options) *App {
-	a := &App{opts: o, redraw: waker.New(), opened: make(chan string, 1), chosen: make(chan string, 1), news: make(chan struct{}), preferences: load(o.PreferencesFile)}
+	a := &App{opts: o, redraw: waker.New(), opened: make(chan string, 1), chosen: make(chan string, 1), updated: make(chan struct{}), preferences: load(o.PreferencesFile)}
 	a.follow = live.New(live.Options{Dial: o.Dial, Version: o.Version, Changed: a.redraw.Wake})
 	return a
 }
@@ -176,8 +176,8 @@ func (a *App) draw(ctx context.Context, now time.Time) time.Time {
 	a.mu.Lock()
 	isNew := !a.isShown || !reflect.DeepEqual(menu, a.shown)
 	a.shown, a.isShown = menu, true
-	close(a.news)
-	a.news = make(chan struct{})
+	close(a.updated)
+	a.updated = make(chan struct{})
 	a.mu.Unlock()
 	if isNew {
 		a.opts.Screen.Draw(menu)
@@ -186,7 +186,7 @@ func (a *App) draw(ctx context.Context, now time.Time) time.Time {
 	notices, due := a.notices.See(s)
 	if s.Preferences.Notifications {
 		for _, n := range notices {
-			a.doing.Go(func() { a.opts.Shell.Tell(ctx, n) })
+			a.doing.Go(func() { a.opts.Shell.Notify(ctx, n) })
 		}
 	}
 	sooner := func(t time.Time) {

@@ -82,7 +82,7 @@ func (d *desktop) Show(_ context.Context, title, text, _ string) {
 	d.note(&d.did, "show "+title+": "+text)
 }
 func (d *desktop) Failed(_ context.Context, title, text string) { d.note(&d.failed, title+": "+text) }
-func (d *desktop) Tell(context.Context, app.Notice)             {}
+func (d *desktop) Notify(context.Context, app.Notice)           {}
 func (d *desktop) Open(_ context.Context, address string) error {
 	d.note(&d.did, "open "+address)
 	return nil
@@ -229,12 +229,12 @@ func TestClicksDoWhatTheySay(t *testing.T) {
 		for _, do := range []app.Do{
 			{Open: "x-apple.systempreferences:com.apple.LoginItems-Settings.extension"}, {Copy: "fulmen topology"},
 			{App: app.AppMove}, {App: app.AppRegister}, {App: app.AppStart}, {App: app.AppLaunchAtLogin}, {App: app.AppInstallCLI},
-			{Dialog: &app.Dialog{Kind: app.DialogErrand, Title: "Steps", Text: "One trip.", Node: "x"}},
+			{Dialog: &app.Dialog{Kind: app.DialogUserAction, Title: "Steps", Text: "One trip.", Node: "x"}},
 			{Call: &app.Call{Method: "job.take_over"}, Confirm: &app.Confirm{Title: "Take over?"}}, // and no
 			{Call: &app.Call{Method: "job.retry"}},
 			{Dialog: &app.Dialog{Kind: app.DialogShowCode}},
 		} {
-			d.clicks <- app.Item{Title: "Line...", Do: &do}
+			d.clicks <- app.Item{Title: "Line…", Do: &do}
 			d.settled(time.Second)
 		}
 		d.mu.Lock()

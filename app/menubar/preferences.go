@@ -2,13 +2,12 @@ package menubar
 
 import (
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/BurntSushi/toml"
 
 	"fulmen/app"
+	"fulmen/daemon/client"
 )
 
 // PreferencesFile is the name of the file of the app's settings.
@@ -44,23 +43,5 @@ func (p stored) save(path string) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(folder, ".app-*.toml")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(raw)
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		if gone := os.Remove(file.Name()); !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}
-	return err
+	return client.Save(path, raw)
 }

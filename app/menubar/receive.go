@@ -8,9 +8,9 @@ import (
 	"fulmen/app/deeplink"
 )
 
-// linkPatience is how long a link waits for an app that it has started to know
+// linkTimeout is how long a link waits for an app that it has started to know
 // of what the link speaks.
-const linkPatience = 5 * time.Second
+const linkTimeout = 5 * time.Second
 
 // Receive takes what the app was opened with, also again while it runs: the
 // address of a link, or nothing, which shows how things are in a window. It may
@@ -50,18 +50,18 @@ func (a *App) asked(ctx context.Context, address string) (app.Item, error) {
 	if err != nil {
 		return app.Item{}, err
 	}
-	known, cancel := context.WithDeadline(ctx, a.began.Add(linkPatience))
+	known, cancel := context.WithDeadline(ctx, a.began.Add(linkTimeout))
 	defer cancel()
 	for {
 		a.mu.Lock()
-		news := a.news
+		updated := a.updated
 		a.mu.Unlock()
 		item, err := a.state(time.Now()).Asked(call)
 		if err == nil {
 			return item, nil
 		}
 		select {
-		case <-news:
+		case <-updated:
 		case <-known.Done():
 			return app.Item{}, err
 		}

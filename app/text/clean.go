@@ -18,9 +18,6 @@ func Clean(s string) string { return clean(s, false) }
 func CleanLines(s string) string { return clean(s, true) }
 
 func clean(s string, lines bool) string {
-	if harmless(s, lines) {
-		return s
-	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -39,18 +36,4 @@ func clean(s string, lines bool) string {
 		i += size
 	}
 	return b.String()
-}
-
-func harmless(s string, lines bool) bool {
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {
-				return false
-			}
-		}
-		if !unicode.IsPrint(r) && !(lines && (r == '\n' || r == '\t')) {
-			return false
-		}
-	}
-	return true
 }

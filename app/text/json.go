@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,11 +26,7 @@ func JSONLine(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, raw); err != nil {
-		return err
-	}
-	_, err = w.Write(append(escape(compact.Bytes()), '\n'))
+	_, err = w.Write(append(escape(raw), '\n'))
 	return err
 }
 

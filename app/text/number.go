@@ -53,6 +53,14 @@ func TFLOPS(v float64) string { return digits(v) + " TFLOPS" }
 // Percent is a ratio from 0 to 1: 37 %.
 func Percent(ratio float64) string { return strconv.FormatFloat(ratio*100, 'f', 0, 64) + " %" }
 
+// Count is a number with its noun: 1 cable, 3 cables.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
 func scaled(v, base float64, units []string) string {
 	unit := 0
 	for math.Abs(v) >= base-base/2000 && unit < len(units)-1 {
@@ -90,7 +98,7 @@ func Duration(d time.Duration) string {
 	case d < time.Second:
 		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 	case d < 10*time.Second:
-		return digitsOf(d.Seconds()) + " s"
+		return strconv.FormatFloat(math.Floor(d.Seconds()*10)/10, 'f', -1, 64) + " s"
 	case d < time.Minute:
 		return strconv.FormatInt(int64(d/time.Second), 10) + " s"
 	case d < time.Hour:
@@ -99,10 +107,6 @@ func Duration(d time.Duration) string {
 		return two(d, time.Hour, "h", time.Minute, "min")
 	}
 	return two(d, 24*time.Hour, "d", time.Hour, "h")
-}
-
-func digitsOf(s float64) string {
-	return strconv.FormatFloat(math.Floor(s*10)/10, 'f', -1, 64)
 }
 
 func two(d, big time.Duration, bigName string, small time.Duration, smallName string) string {

@@ -1,9 +1,9 @@
 package text
 
 import (
-	"io"
 	"strings"
-	"unicode"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Table is columns under a heading, aligned to the left, two spaces apart.
@@ -40,8 +40,8 @@ func (t *Table) Span(line string) {
 	t.rows = append(t.rows, row{cells: []string{Clean(line)}, spans: true})
 }
 
-// Write writes the table; nothing follows the last cell of a row.
-func (t *Table) Write(w io.Writer) error {
+// String is the table as lines; nothing follows the last cell of a row.
+func (t *Table) String() string {
 	var widths []int
 	for _, r := range t.rows {
 		if r.spans {
@@ -64,30 +64,10 @@ func (t *Table) Write(w io.Writer) error {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // Width is how many columns of a terminal a text takes: marks over a letter
-// take none, East Asian letters and pictures two.
-func Width(s string) int {
-	n := 0
-	for _, r := range s {
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me):
-		case wide(r):
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-// wide names the blocks that terminals draw over two columns (Unicode's East
-// Asian Width W and F, by block).
-func wide(r rune) bool {
-	return r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
-		r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1f64f || r >= 0x1f900 && r <= 0x1f9ff || r >= 0x20000 && r <= 0x3fffd
-}
+// take none, East Asian letters and pictures two. The language of the terminal does
+// not matter.
+func Width(s string) int { return (&runewidth.Condition{}).StringWidth(s) }

@@ -61,11 +61,11 @@ func showsTheCluster(t *testing.T, r *rig) {
 func addsMacs(t *testing.T, r *rig) {
 	is := is.New(t)
 	// This Mac shows a code.
-	r.click("Add a Mac...", "Show a Code on This Mac")
+	r.click("Add a Mac…", "Show a Code on This Mac")
 	r.does("zenity --info", "Type this code on the other Mac")
 	code := r.shows("Code for the other Mac: ")
 	is.Equal(len(code.title), len("Code for the other Mac: XXXX-XXXX"))
-	r.click("Code for the other Mac", "Show It Large")
+	r.click("Code for the other Mac", "Show in Large Type")
 	r.does("zenity --info", strings.TrimPrefix(code.title, "Code for the other Mac: "))
 	r.click("Code for the other Mac", "Stop Adding")
 	r.lacks("Code for the other Mac")
@@ -92,13 +92,13 @@ func addsMacs(t *testing.T, r *rig) {
 		r.shows(asks)
 	}
 	is.NoErr(r.answer("0000-0000", r.stage.Account.Name))
-	r.click(asks, "Enter Its Code...")
+	r.click(asks, "Enter Its Code…")
 	r.does("zenity --entry", "Add “Mini”?", "(Mac mini (2024), "+mini.ID.Display()+")")
-	r.does("zenity --entry", "As whom may its people run programs on this Mac?", "--entry-text="+r.stage.Account.Name)
+	r.does("zenity --entry", "Which account may its people use to run programs on this Mac?", "--entry-text="+r.stage.Account.Name)
 	r.does("zenity --error", "Enter Its Code")
 	is.NoErr(r.answer(open.Code, r.stage.Account.Name))
-	r.click(asks, "Enter Its Code...")
-	r.does("zenity --entry", "As whom may its people run programs on this Mac?")
+	r.click(asks, "Enter Its Code…")
+	r.does("zenity --entry", "Which account may its people use to run programs on this Mac?")
 	r.shows("3 Macs")
 	r.shows("mini")
 	r.lacks(asks)
@@ -130,20 +130,20 @@ func runsJobs(t *testing.T, r *rig) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	r.shows("sleeper   1 Mac", "Stop...")
+	r.shows("sleeper   1 Mac", "Stop…")
 	r.click("sleeper", "Logs")
 	r.browses("page=/job/")
 	is.NoErr(r.answer())
-	r.click("sleeper", "Stop...") // and no: nothing is answered
+	r.click("sleeper", "Stop…") // and no: nothing is answered
 	r.does("zenity --question", "Stop “sleeper”?")
-	r.confirms("sleeper", "Stop...")
+	r.confirms("sleeper", "Stop…")
 	r.shows("sleeper   stopped")
 	list, err := client.Call[api.JobListResult](t.Context(), node.Client, "job.list", api.JobListParams{Ended: true})
 	is.NoErr(err)
 	is.Equal(len(list.Jobs), 1)
 	is.Equal(list.Jobs[0].Phase, api.JobStopped)
 	r.click("sleeper", "Run It Again")
-	r.confirms("sleeper   1 Mac", "Stop...")
+	r.confirms("sleeper   1 Mac", "Stop…")
 	r.shows("sleeper   stopped")
 }
 
@@ -165,10 +165,10 @@ func lends(t *testing.T, r *rig) {
 		})
 	}
 	r.click("Jobs on this Mac", "Only When Nobody Uses It") // a simulated Mac cannot tell
-	r.does("zenity --error", "does not tell Fulmen whether somebody uses it")
+	r.does("zenity --error", "cannot tell whether somebody uses this Mac")
 	r.click("Jobs on this Mac", "Keep This Mac Awake")
 	r.checks("Jobs on this Mac", "Keep This Mac Awake")
-	r.click("Jobs on this Mac", "From Some People...")
+	r.click("Jobs on this Mac", "From Some People…")
 	r.browses("page=/sharing")
 	sharing, err := client.Call[api.Sharing](t.Context(), r.Nodes[0].Client, "cluster.sharing", nil)
 	is.NoErr(err)
@@ -208,9 +208,9 @@ func keepsSettings(t *testing.T, r *rig) {
 	text, err := os.ReadFile(filepath.Join(r.Nodes[0].Home, "app.toml"))
 	is.NoErr(err)
 	is.Equal(string(text), "title = \"memory\"\nnotifications = false\n")
-	for _, title := range []string{"Open at Login", "Install the Command Line Tool..."} {
+	for _, title := range []string{"Open at Login", "Install the Command Line Tool…"} {
 		r.click("Settings", title)
-		r.does("zenity --error", "this is done on macOS only")
+		r.does("zenity --error", "only macOS can do this")
 	}
 }
 
@@ -227,7 +227,7 @@ func outlivesTheDaemon(t *testing.T, r *rig) {
 
 	r.Nodes[1].End(syscall.SIGKILL)
 	r.shows("2 of 3 Macs")
-	r.shows("studio-2   not reached")
+	r.shows("studio-2   not reachable")
 	is.NoErr(r.Nodes[1].Boot(t.Context()))
 	r.shows("3 Macs")
 }
@@ -235,9 +235,9 @@ func outlivesTheDaemon(t *testing.T, r *rig) {
 func removesAMac(t *testing.T, r *rig) {
 	is := is.New(t)
 	is.NoErr(r.answer())
-	r.click("mini", "Remove from the Cluster...") // and no
+	r.click("mini", "Remove from the Cluster…") // and no
 	r.does("zenity --question", "Remove “mini” from the cluster?")
-	r.confirms("mini", "Remove from the Cluster...")
+	r.confirms("mini", "Remove from the Cluster…")
 	r.shows("2 Macs")
 	r.lacks("mini")
 	peers, err := client.Call[api.ClusterPeersResult](t.Context(), r.Nodes[0].Client, "cluster.peers", nil)

@@ -15,8 +15,8 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// patience bounds whatever a test waits for.
-const patience = 3 * time.Minute
+// timeout bounds whatever a test waits for.
+const timeout = 3 * time.Minute
 
 // bus is a session bus of the test's own, with the part of a desktop that shows
 // menus and notifications.
@@ -168,9 +168,9 @@ func lines(l layout) ([]line, error) {
 			return nil, err
 		}
 		title, _ := c.Properties["label"].Value().(string)
-		enabled, says := c.Properties["enabled"].Value().(bool)
+		enabled, reports := c.Properties["enabled"].Value().(bool)
 		state, _ := c.Properties["toggle-state"].Value().(int32)
-		all = append(all, line{c.ID, title, says && !enabled, state == 1, below})
+		all = append(all, line{c.ID, title, reports && !enabled, state == 1, below})
 	}
 	return all, nil
 }
@@ -194,7 +194,7 @@ func find(all []line, titles ...string) (line, error) {
 // awaits waits until the menu is as it should be.
 func (m *menu) awaits(what string, is func([]line) bool) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(m.t.Context(), timeout)
 	defer cancel()
 	for {
 		all, err := m.read()
@@ -242,7 +242,7 @@ func (m *menu) lacks(titles ...string) {
 // and the click, the line has another number by then.
 func (m *menu) click(titles ...string) {
 	m.t.Helper()
-	for until := time.Now().Add(patience); ; {
+	for until := time.Now().Add(timeout); ; {
 		l := m.shows(titles...)
 		err := m.object.Call("com.canonical.dbusmenu.Event", 0, l.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err
 		switch {

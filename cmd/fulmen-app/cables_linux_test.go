@@ -16,10 +16,10 @@ import (
 func changesRDMA(t *testing.T, r *rig) {
 	is := is.New(t)
 	tb4 := []string{"Cables:", "studio-1 ↔ mini"}
-	is.True(r.shows(append(tb4, "Enable RDMA...")...).disabled)
+	is.True(r.shows(append(tb4, "Enable RDMA…")...).disabled)
 	is.True(r.shows(append(tb4, "Why Not?", "")...).disabled)
 	is.NoErr(r.answer("yes", "yes"))
-	r.click(append(tb4, "Enable RDMA...")...) // a desktop may send it all the same
+	r.click(append(tb4, "Enable RDMA…")...) // a desktop may send it all the same
 
 	r.click("Cables:", "studio-1 ↔ studio-2", "Mute This Cable")
 	r.checks("Cables:", "studio-1 ↔ studio-2", "Mute This Cable")
@@ -36,15 +36,15 @@ func changesRDMA(t *testing.T, r *rig) {
 	// The other end lets it happen.
 	_, err = client.Call[api.Sharing](t.Context(), r.Nodes[1].Client, "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 	is.NoErr(err)
-	r.confirms("Cables:", "studio-1 ↔ studio-2", "Enable RDMA...")
+	r.confirms("Cables:", "studio-1 ↔ studio-2", "Enable RDMA…")
 	for _, e := range r.does("zenity --question", "Enable RDMA between studio-1 ↔ studio-2?") {
 		is.True(!hasAll(e, []string{"mini"})) // the click on the disabled line asked nothing
 	}
-	r.shows("Cables:", "studio-1 ↔ studio-2   80 Gb/s, RDMA ready", "Disable RDMA...")
+	r.shows("Cables:", "studio-1 ↔ studio-2   80 Gb/s, RDMA ready", "Disable RDMA…")
 	is.Equal(changed(t, r, api.RDMAChangeActive), []api.NodeID{r.Nodes[0].ID, r.Nodes[1].ID})
-	r.confirms("Cables:", "studio-1 ↔ studio-2", "Disable RDMA...")
+	r.confirms("Cables:", "studio-1 ↔ studio-2", "Disable RDMA…")
 	r.does("zenity --question", "Disable RDMA between studio-1 ↔ studio-2?")
-	r.shows("Cables:", "studio-1 ↔ studio-2   80 Gb/s, RDMA can be enabled", "Enable RDMA...")
+	r.shows("Cables:", "studio-1 ↔ studio-2   80 Gb/s, RDMA can be enabled", "Enable RDMA…")
 	is.Equal(changed(t, r, api.RDMAChangeUndone), []api.NodeID{r.Nodes[0].ID, r.Nodes[1].ID})
 }
 
@@ -105,7 +105,7 @@ func measures(t *testing.T, r *rig) {
 func measurementsEnd(t *testing.T, r *rig) {
 	t.Helper()
 	is := is.New(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	list, err := client.Call[api.MeasureListResult](ctx, r.Nodes[0].Client, "measure.list", nil)
 	is.NoErr(err)
@@ -125,7 +125,7 @@ func measurementsEnd(t *testing.T, r *rig) {
 // the first, was measured after a time, and gives when.
 func measured(t *testing.T, r *rig, kind api.Kind, after api.Time) (at api.Time) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	var view client.View
 	for event, err := range r.Nodes[0].Client.Watch(ctx, api.StateSelect{Kinds: []api.Kind{kind}}) {

@@ -21,8 +21,8 @@ import (
 	"fulmen/native/nativetest"
 )
 
-// stranger is the uid of another account.
-const stranger = 54321
+// nonMember is the uid of another account.
+const nonMember = 54321
 
 // keepsTheLink looks on as another account while the dashboard is opened, which
 // learns no secret, and with the secret would get nothing.
@@ -33,28 +33,28 @@ func keepsTheLink(t *testing.T, r *rig) {
 	is := is.New(t)
 	c := r.Nodes[0].Command(t.Context(), r.stage.Fulmen, "dashboard")
 	c.Env = append(c.Environ(), r.env...)
-	var said bytes.Buffer
-	c.Stdout, c.Stderr = &said, os.Stderr
+	var reported bytes.Buffer
+	c.Stdout, c.Stderr = &reported, os.Stderr
 	is.NoErr(c.Start())
 	path, address := r.browses("http://127.0.0.1:")
 	host, secret, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/#secret=")
 
-	processes, _ := asStranger("/bin/sh", "-c", "cat /proc/[0-9]*/cmdline").Output() // some end meanwhile
+	processes, _ := asNonMember("/bin/sh", "-c", "cat /proc/[0-9]*/cmdline").Output() // some end meanwhile
 	is.True(bytes.Contains(processes, []byte("dashboard")))
 	is.True(!bytes.Contains(processes, []byte(secret)))
-	is.True(asStranger("/bin/cat", path).Run() != nil)
+	is.True(asNonMember("/bin/cat", path).Run() != nil)
 
-	is.Equal(redeems(t, host, secret, stranger), api.ReasonOtherAccount)
+	is.Equal(redeems(t, host, secret, nonMember), api.ReasonOtherAccount)
 	is.Equal(redeems(t, host, secret, int(r.stage.Account.UID)), api.Reason(""))
 	is.NoErr(c.Wait())
-	is.Equal(said.String(), "The dashboard is open in the browser.\n")
+	is.Equal(reported.String(), "The dashboard is open in the browser.\n")
 	_, err := os.Stat(path)
 	is.True(errors.Is(err, fs.ErrNotExist))
 }
 
-func asStranger(program string, args ...string) *exec.Cmd {
+func asNonMember(program string, args ...string) *exec.Cmd {
 	c := exec.Command(program, args...)
-	c.Dir, c.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: stranger, Gid: stranger}}
+	c.Dir, c.SysProcAttr = "/", &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nonMember, Gid: nonMember}}
 	return c
 }
 
@@ -65,7 +65,7 @@ func redeems(t *testing.T, host, secret string, uid int) api.Reason {
 	transport := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
 		return nativetest.DialAs(t, uid, address), nil
 	}}
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := context.WithTimeout(t.Context(), timeout)
 	defer stop()
 	ws, _, err := websocket.Dial(ctx, "ws://"+host+api.PathAPI, &websocket.DialOptions{HTTPClient: &http.Client{Transport: transport}})
 	is.NoErr(err)

@@ -12,10 +12,9 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/app/mac/goflags"
-	"fulmen/cmd/internal/macapp"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // The app for macOS, over imitations of Objective-C and of Apple's frameworks that
@@ -27,40 +26,40 @@ func TestMacApp(t *testing.T) {
 	}
 	is := is.New(t)
 	root := filepath.Join("..", "..")
-	stage, err := desk.NewStage(root)
+	stage, err := testcluster.NewStage(root)
 	t.Cleanup(stage.Close)
-	if errors.Is(err, desk.ErrNobody) {
+	if errors.Is(err, testcluster.ErrNobody) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	tree, err := macapp.Prepare(t.Context(), root, "app")
-	if errors.Is(err, macapp.ErrNoLibffi) {
+	tree, err := prepareMac(t.Context(), root, "app")
+	if errors.Is(err, errNoLibffi) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
 	tools := filepath.Join(stage.Folder, "tools")
-	is.NoErr(tree.InstallIn(filepath.Join(stage.Folder, "Applications"), tools, filepath.Join(stage.Folder, "none")))
+	is.NoErr(tree.installIn(filepath.Join(stage.Folder, "Applications"), tools, filepath.Join(stage.Folder, "none")))
 	is.NoErr(os.Mkdir(tools, 0o755))
 	is.NoErr(os.WriteFile(filepath.Join(tools, "osascript"), []byte("#!/bin/sh\necho \"$2\" >&2\nexit 1\n"), 0o755)) // it says what it was to do
-	program, err := tree.Build(t.Context(), "./cmd/fulmen-app", goflags.Flag())
+	program, err := tree.build(t.Context(), "./cmd/fulmen-app", goflags.Flag())
 	is.NoErr(err)
 	programs := filepath.Join(stage.Folder, "Applications", api.BundleName, "Contents", "MacOS")
 	is.NoErr(os.MkdirAll(programs, 0o755))
-	is.NoErr(desk.Link(program, filepath.Join(programs, "fulmen-app"), false))
-	is.NoErr(desk.Link(tree.Library(), filepath.Join(programs, filepath.Base(tree.Library())), false))
+	is.NoErr(testcluster.Link(program, filepath.Join(programs, "fulmen-app"), false))
+	is.NoErr(testcluster.Link(tree.libraryFile(), filepath.Join(programs, filepath.Base(tree.libraryFile())), false))
 	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/cmd/fulmen"))
-	d, err := stage.Start(t.Context(), deskScenario(t, stage), []string{"studio-1", "studio-2"}, "")
+	d, err := stage.Start(t.Context(), clusterScenario(t, stage), []string{"studio-1", "studio-2"}, "")
 	t.Cleanup(d.Close)
 	is.NoErr(err)
 
 	home := filepath.Join(stage.Work, "home")
 	is.NoErr(os.Mkdir(home, 0o777))
-	door := newGuarded(t, home, d.Nodes[0].Home)
+	proxy := newGuarded(t, home, d.Nodes[0].Home)
 	app := exec.Command(filepath.Join(programs, "fulmen-app"))
 	stage.Account.Runs(app, home)
 	is.NoErr(stage.Account.Owns(home))
-	var said bytes.Buffer
-	app.Stderr = &said
+	var reported bytes.Buffer
+	app.Stderr = &reported
 	writes, err := app.StdinPipe()
 	is.NoErr(err)
 	reads, err := app.StdoutPipe()
@@ -73,7 +72,7 @@ func TestMacApp(t *testing.T) {
 			_ = app.Wait()
 		}
 		if t.Failed() {
-			t.Logf("the app said:\n%.4000s", said.String())
+			t.Logf("the app said:\n%.4000s", reported.String())
 		}
 	})
 	p := newPerson(t, writes, reads)
@@ -111,12 +110,12 @@ func TestMacApp(t *testing.T) {
 			p.sees("registered", "login")
 			p.click("Settings", "Open at Login")
 			p.sees("unregistered", "login")
-			p.click("Settings", "Install the Command Line Tool...")
+			p.click("Settings", "Install the Command Line Tool…")
 			is.True(strings.Contains(p.answers("Install the Command Line Tool", "Close")[2], "/none/fulmen"))
 		}},
 		{"pairs, notifies, opens", func(t *testing.T) {
 			is := is.New(t)
-			p.click("Add a Mac...", "Show a Code on This Mac")
+			p.click("Add a Mac…", "Show a Code on This Mac")
 			is.Equal(len(p.answers("Add a Mac", "Close")[4]), len("XXXX-XXXX"))
 			mini, err := d.Add(t.Context(), "mini")
 			is.NoErr(err)
@@ -128,9 +127,9 @@ func TestMacApp(t *testing.T) {
 			p.does("choose")
 			p.sees("done")
 			p.sees("opened", "http://127.0.0.1:")
-			p.click("“Mini” wants to join", "Enter Its Code...")
+			p.click("“Mini” wants to join", "Enter Its Code…")
 			p.answers("Add “Mini”?", "OK", open.Code)
-			p.answers("As whom may its people run programs on this Mac?", "OK", stage.Account.Name)
+			p.answers("Which account may its people use to run programs on this Mac?", "OK", stage.Account.Name)
 			p.shows("3 Macs")
 		}},
 		{"changes RDMA as an administrator", func(t *testing.T) {
@@ -138,18 +137,18 @@ func TestMacApp(t *testing.T) {
 			_, err := client.Call[api.Sharing](t.Context(), d.Nodes[1].Client, "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 			is.NoErr(err)
 			p.does("grant", "-60006") // errAuthorizationCanceled
-			p.click("Cables:", "studio-1 ↔ studio-2", "Enable RDMA...")
+			p.click("Cables:", "studio-1 ↔ studio-2", "Enable RDMA…")
 			p.answers("Enable RDMA between studio-1 ↔ studio-2?", "Enable")
 			p.sees("asked", api.AdminRight, "Fulmen wants to change")
 			p.answers("Enable RDMA", "Close")
 			p.does("grant", "0")
-			p.click("Cables:", "studio-1 ↔ studio-2", "Enable RDMA...")
+			p.click("Cables:", "studio-1 ↔ studio-2", "Enable RDMA…")
 			p.answers("Enable RDMA between studio-1 ↔ studio-2?", "Enable")
 			p.sees("asked", api.AdminRight)
 			p.shows("Cables:", "studio-1 ↔ studio-2   80 Gb/s, RDMA ready")
-			door.mu.Lock()
-			defer door.mu.Unlock()
-			is.Equal(string(door.proof), strings.Repeat("p", 32))
+			proxy.mu.Lock()
+			defer proxy.mu.Unlock()
+			is.Equal(string(proxy.proof), strings.Repeat("p", 32))
 		}},
 		{"takes links and copies", func(t *testing.T) {
 			is := is.New(t)

@@ -12,12 +12,12 @@ import (
 	"fulmen"
 	"fulmen/app"
 	"fulmen/app/menubar"
-	"fulmen/assets/icons"
+	"fulmen/assets"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
 
-// version is that of the whole product.
+// version is the version of the whole product.
 var version = fulmen.Version()
 
 // answers bounds every call: somebody waits at a menu.
@@ -48,10 +48,10 @@ func opened(args []string) (address string, err error) {
 	case len(args) == 1 && strings.HasPrefix(strings.ToLower(args[0]), api.LinkScheme+":"):
 		return args[0], nil
 	}
-	return "", fmt.Errorf("it is opened without arguments, with one link of the scheme %s, or with --self-test", api.LinkScheme)
+	return "", fmt.Errorf("start it without arguments, with one link of the scheme %s, or with --self-test", api.LinkScheme)
 }
 
-// options are those of the app on every system.
+// options are the options of the app on every system.
 func options(screen menubar.Screen, shell menubar.Shell, quit func()) menubar.Options {
 	env := client.Process()
 	o := menubar.Options{Version: version, Screen: screen, Shell: shell, Quit: quit, Account: account(),
@@ -72,4 +72,4 @@ func account() string {
 	return ""
 }
 
-func icon(i app.Icon) []byte { return icons.Menu(string(i)) }
+func icon(i app.Icon) []byte { return assets.MenuIcon(string(i)) }

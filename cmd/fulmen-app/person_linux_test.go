@@ -22,7 +22,7 @@ import (
 	"fulmen/daemon/api"
 )
 
-// person is at the screen of a Mac that cmd/internal/macapp imitates: writes what
+// person is at the screen of a Mac that testdata/objc imitates: writes what
 // to do, and reads what is seen.
 type person struct {
 	t       *testing.T
@@ -106,7 +106,7 @@ func (p *person) below(parent int32) (all []line) {
 // shows waits for a line.
 func (p *person) shows(titles ...string) line {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(p.t.Context(), timeout)
 	defer cancel()
 	for {
 		p.mu.Lock()
@@ -150,7 +150,7 @@ func (p *person) does(words ...string) {
 // first, and gives all of its words. Each is seen once.
 func (p *person) sees(words ...string) []string {
 	p.t.Helper()
-	seen := p.seesWithin(patience, words...)
+	seen := p.seesWithin(timeout, words...)
 	if seen == nil {
 		p.t.Fatalf("waited for %q; there was %q", words, p.before)
 	}

@@ -14,14 +14,14 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // rig is the app over a simulated cluster.
 type rig struct {
-	*desk.Desk
+	*testcluster.Cluster
 	*menu
-	stage *desk.Stage
+	stage *testcluster.Stage
 	// events are what the app did outside of Fulmen, a line each: a dialog, a page
 	// that was opened, a text that was copied.
 	events chan string
@@ -58,21 +58,21 @@ func newRig(t *testing.T, macs ...string) *rig {
 		t.Skip("a cluster is paired first, and systray does not run under the race detector")
 	}
 	is := is.New(t)
-	stage, err := desk.NewStage(filepath.Join("..", ".."))
+	stage, err := testcluster.NewStage(filepath.Join("..", ".."))
 	t.Cleanup(stage.Close)
-	if errors.Is(err, desk.ErrNobody) {
+	if errors.Is(err, testcluster.ErrNobody) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
 	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/cmd/fulmen"))
 	b := newBus(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	d, err := stage.Start(ctx, deskScenario(t, stage), macs, "")
+	d, err := stage.Start(ctx, clusterScenario(t, stage), macs, "")
 	t.Cleanup(d.Close)
 	is.NoErr(err)
 
-	r := &rig{Desk: d, stage: stage, events: make(chan string, 1024), answers: filepath.Join(stage.Work, "answers"), ended: make(chan struct{})}
+	r := &rig{Cluster: d, stage: stage, events: make(chan string, 1024), answers: filepath.Join(stage.Work, "answers"), ended: make(chan struct{})}
 	r.env = append(r.tools(t), "HOME="+stage.Work, "DBUS_SESSION_BUS_ADDRESS="+b.address)
 	app := r.app(context.Background())
 	is.NoErr(app.Start())
@@ -90,8 +90,8 @@ func newRig(t *testing.T, macs ...string) *rig {
 	return r
 }
 
-// deskScenario is testdata/desk.toml where any account may read it.
-func deskScenario(t *testing.T, stage *desk.Stage) string {
+// clusterScenario is testdata/desk.toml where any account may read it.
+func clusterScenario(t *testing.T, stage *testcluster.Stage) string {
 	t.Helper()
 	scenario := filepath.Join(stage.Folder, "desk.toml")
 	text, err := os.ReadFile("testdata/desk.toml")
@@ -123,13 +123,13 @@ func (r *rig) tools(t *testing.T) []string {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), []byte(script), 0o755))
 	}
 	// Opened for both, it has a reader and a writer at any time.
-	told, opening := os.OpenFile(pipe, os.O_RDWR, 0)
+	reported, opening := os.OpenFile(pipe, os.O_RDWR, 0)
 	if err := errors.Join(err, opening); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { told.Close() })
+	t.Cleanup(func() { reported.Close() })
 	go func() {
-		for lines := bufio.NewScanner(told); lines.Scan(); {
+		for lines := bufio.NewScanner(reported); lines.Scan(); {
 			r.events <- lines.Text()
 		}
 	}()
@@ -170,7 +170,7 @@ func (r *rig) browses(parts ...string) (path, address string) {
 // does waits for an event that has all parts, and gives those before it too.
 func (r *rig) does(parts ...string) (before []string) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.t.Context(), timeout)
 	defer cancel()
 	for {
 		select {

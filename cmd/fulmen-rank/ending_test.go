@@ -10,7 +10,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/cmd/internal/ring"
 	"fulmen/daemon/api/worker"
 )
 
@@ -43,8 +42,7 @@ func TestSIGTERMWhileMeasuring(t *testing.T) {
 // A rank that waits for others is inside MLX, where nothing can interrupt it.
 func TestSIGTERMInsideMLX(t *testing.T) {
 	is := is.New(t)
-	environments, err := ring.Environment(t.TempDir(), 2)
-	is.NoErr(err)
+	environments := ringOf(t, 2)
 	p := start(t, environments[0], "hello", "-backend", "ring", "-wait", "1h")
 	p.inProgress("waiting")
 	is.NoErr(p.cmd.Process.Signal(syscall.SIGTERM))
@@ -54,8 +52,7 @@ func TestSIGTERMInsideMLX(t *testing.T) {
 // A rank in a collective whose peer is stopped waits for ever.
 func TestSIGTERMInACollective(t *testing.T) {
 	is := is.New(t)
-	environments, err := ring.Environment(t.TempDir(), 2)
-	is.NoErr(err)
+	environments := ringOf(t, 2)
 	args := []string{"allreduce", "-backend", "ring", "-min-bytes", "1048576", "-max-bytes", "1048576", "-per-size", "1h"}
 	stopped, hung := start(t, environments[0], args...), start(t, environments[1], args...)
 	stopped.inProgress("all_sum")
@@ -110,12 +107,11 @@ func TestDeadline(t *testing.T) {
 
 func TestMissingRank(t *testing.T) {
 	is := is.New(t)
-	environments, err := ring.Environment(t.TempDir(), 2)
-	is.NoErr(err)
+	environments := ringOf(t, 2)
 	p := start(t, environments[0], "hello", "-backend", "ring", "-wait", "300ms")
 	word := p.last()
 	is.Equal(word.Error.Reason, worker.ReasonGroupInit)
-	is.True(strings.Contains(word.Error.Message, "not every rank had come"))
+	is.True(strings.Contains(word.Error.Message, "not every rank had joined"))
 	is.Equal(p.status(), 1)
 }
 

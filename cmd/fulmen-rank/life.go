@@ -44,7 +44,7 @@ func supervise(parent context.Context, deadline time.Duration, stage stageFunc, 
 	timer := time.AfterFunc(deadline, func() {
 		cancel(&worker.Error{
 			Reason:  worker.ReasonDeadline,
-			Message: fmt.Sprintf("not done after %v, in: %s", deadline, stage()),
+			Message: fmt.Sprintf("it was not done after %v; the step was: %s", deadline, stage()),
 			Remedy:  "give it longer with -deadline",
 		})
 	})

@@ -41,7 +41,7 @@ func TestDeadlineIsTheReason(t *testing.T) {
 	why := failure(t, supervise(context.Background(), time.Millisecond, stage, forever))
 	is.Equal(why.Reason, worker.ReasonDeadline)
 	is.Equal(why.Stage, "warm-up")
-	is.True(strings.Contains(why.Message, "in: warm-up")) // whom it waited for
+	is.True(strings.Contains(why.Message, "the step was: warm-up")) // whom it waited for
 }
 
 // A command that cannot be interrupted is left behind after the grace.

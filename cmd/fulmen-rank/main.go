@@ -32,7 +32,7 @@ func work(args []string) int {
 		// From here on the program may start again in its own place, so
 		// nothing is reported before.
 		if problem := machine.PreferBLAS(); problem != nil {
-			fmt.Fprintf(os.Stderr, "fulmen-rank: MLX keeps its own BLAS: %v\n", problem)
+			fmt.Fprintf(os.Stderr, "fulmen-rank: MLX uses its own BLAS library, because OpenBLAS cannot be loaded: %v\n", problem)
 		}
 	}
 	reporter := newReporter(request.command, request.toOutput)

@@ -8,16 +8,17 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"fulmen/cmd/internal/ring"
 	"fulmen/daemon/api/worker"
+	"fulmen/daemon/e2e/testcluster"
 )
 
-// patience is the deadline of everything that a test waits for.
-const patience = 2 * time.Minute
+// timeout is the deadline of everything that a test waits for.
+const timeout = 2 * time.Minute
 
 // process is a worker that a test started.
 type process struct {
@@ -28,10 +29,24 @@ type process struct {
 	stderr   bytes.Buffer
 }
 
+// ringOf gives the environments of ranks that are a ring on loopback.
+func ringOf(t *testing.T, size int) [][]string {
+	t.Helper()
+	hosts, err := testcluster.Ring(t.TempDir(), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([][]string, size)
+	for rank := range size {
+		all[rank] = []string{"MLX_HOSTFILE=" + hosts, "MLX_RANK=" + strconv.Itoa(rank)}
+	}
+	return all
+}
+
 // start runs the worker; it is killed when the test ends.
 func start(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	p := &process{t: t, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
 	p.cmd.Env = append(append(os.Environ(), asWorker+"=1"), environment...)
@@ -107,12 +122,8 @@ func (p *process) status() int {
 func group(t *testing.T, size int, args ...string) []worker.Message {
 	t.Helper()
 	for try := 1; ; try++ {
-		environments, err := ring.Environment(t.TempDir(), size)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var ranks []*process
-		for _, environment := range environments {
+		for _, environment := range ringOf(t, size) {
 			ranks = append(ranks, start(t, environment, args...))
 		}
 		var words []worker.Message

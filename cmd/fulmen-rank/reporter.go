@@ -26,10 +26,10 @@ type Reporter struct {
 	out, err io.Writer
 	began    time.Time
 
-	mu       sync.Mutex
-	stage    string
-	ratio    float64
-	lastTold time.Time
+	mu           sync.Mutex
+	stage        string
+	ratio        float64
+	lastReported time.Time
 }
 
 // newReporter makes the reporter of a command: onto descriptor 3 where somebody opened
@@ -52,11 +52,11 @@ func (r *Reporter) Progress(stage string, ratio float64) {
 	defer r.mu.Unlock()
 	now := time.Now()
 	r.ratio = min(max(r.ratio, ratio), 1)
-	if stage == r.stage && now.Sub(r.lastTold) < progressEvery {
+	if stage == r.stage && now.Sub(r.lastReported) < progressEvery {
 		return
 	}
 	fresh := stage != r.stage
-	r.stage, r.lastTold = stage, now
+	r.stage, r.lastReported = stage, now
 	if r.messages == nil {
 		if fresh {
 			fmt.Fprintf(r.err, "fulmen-rank %s: %s\n", r.command, stage)
@@ -76,15 +76,6 @@ func (r *Reporter) Stage() string {
 		return "start"
 	}
 	return r.stage
-}
-
-// Warn sends a remark that the result is still good with.
-func (r *Reporter) Warn(text string) {
-	if r.messages == nil {
-		fmt.Fprintf(r.err, "fulmen-rank %s: warning: %s\n", r.command, text)
-		return
-	}
-	r.send(worker.Message{Type: worker.TypeLog, Log: &worker.Log{Level: worker.LevelWarn, Text: text}})
 }
 
 // Result sends the command's result, its last word.

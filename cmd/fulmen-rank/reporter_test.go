@@ -58,14 +58,12 @@ func TestOutcomes(t *testing.T) {
 	is := is.New(t)
 	var out bytes.Buffer
 	r := toMessages(&out)
-	r.Warn("speed did not settle")
 	is.NoErr(r.Result(worker.Hello{Rank: 1, Size: 2}))
 	r.Fail(&worker.Error{Reason: worker.ReasonMLX, Message: "too late"})
 	all := read(t, &out)
-	is.Equal(len(all), 2) // nothing after the last word
-	is.Equal(all[0].Log.Text, "speed did not settle")
+	is.Equal(len(all), 1) // nothing after the last word
 	var hello worker.Hello
-	is.NoErr(all[1].Decode(&hello))
+	is.NoErr(all[0].Decode(&hello))
 	is.Equal(hello, worker.Hello{Rank: 1, Size: 2})
 }
 
@@ -75,9 +73,8 @@ func TestForAPerson(t *testing.T) {
 	r := &Reporter{command: worker.CommandGPU, out: &out, err: &err, began: time.Now()}
 	r.Progress("warm-up", 0)
 	r.Progress("warm-up", 0.5)
-	r.Warn("odd")
 	r.Fail(&worker.Error{Message: "no device", Remedy: "plug one in"})
-	is.Equal(err.String(), "fulmen-rank gpu: warm-up\nfulmen-rank gpu: warning: odd\nfulmen-rank gpu: no device\n  plug one in\n")
+	is.Equal(err.String(), "fulmen-rank gpu: warm-up\nfulmen-rank gpu: no device\n  plug one in\n")
 	is.NoErr(r.Result(map[string]int{"n": 1}))
 	is.Equal(out.String(), "{\n  \"n\": 1\n}\n")
 }

@@ -27,14 +27,14 @@ type request struct {
 	// toOutput has messages go to standard output where there is no descriptor 3.
 	toOutput bool
 	// run does it and gives the result.
-	run func(ctx context.Context, tell *Reporter) (any, error)
+	run func(ctx context.Context, reporter *Reporter) (any, error)
 }
 
 const usage = `fulmen-rank does one thing with MLX and ends.
 
   fulmen-rank info        what MLX finds on this machine
   fulmen-rank gpu         measure matrix products and memory bandwidth
-  fulmen-rank hello       join the group and tell who is in it
+  fulmen-rank hello       join the group and list its ranks
   fulmen-rank allreduce   measure all_sum over the group, by size of message
   fulmen-rank sendrecv    measure messages between ranks 0 and 1
 
@@ -55,7 +55,7 @@ func parse(args []string) (request, error) {
 	flags := flag.NewFlagSet("fulmen-rank "+args[0], flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.DurationVar(&r.deadline, "deadline", 10*time.Minute, "end with an error after this long")
-	messages := flags.String("messages", "", "stdout: progress and result as JSON Lines on standard output, where nobody opened descriptor 3 for them")
+	messages := flags.String("messages", "", "stdout: progress and result as JSON Lines on standard output, if descriptor 3 is not open")
 	check := func() error { return nil }
 	switch r.command {
 	case worker.CommandInfo:
@@ -90,12 +90,12 @@ func parse(args []string) (request, error) {
 func (r *request) gpu(flags *flag.FlagSet) (check func() error) {
 	total := flags.Duration("time", 10*time.Second, "how long to measure, about")
 	kind := flags.String("device", "", "gpu or cpu; MLX's own choice where not given")
-	r.run = func(ctx context.Context, tell *Reporter) (any, error) {
+	r.run = func(ctx context.Context, reporter *Reporter) (any, error) {
 		device, err := choose(*kind)
 		if err != nil {
 			return nil, err
 		}
-		return gpu.Measure(ctx, device, *total, tell.Progress)
+		return gpu.Measure(ctx, device, *total, reporter.Progress)
 	}
 	return func() error {
 		if *total < 100*time.Millisecond || *total > time.Hour {
@@ -140,13 +140,13 @@ func (r *request) group(flags *flag.FlagSet) (check func() error) {
 	flags.Uint64Var(&o.MaxBytes, "max-bytes", 64<<20, "the largest message; sizes double up to it")
 	flags.DurationVar(&o.PerSize, "per-size", 500*time.Millisecond, "how long to time each size, about")
 	wait := flags.Duration("wait", time.Minute, "how long to wait for the other ranks")
-	r.run = func(ctx context.Context, tell *Reporter) (any, error) {
-		tell.Progress("waiting for the other ranks", 0)
+	r.run = func(ctx context.Context, reporter *Reporter) (any, error) {
+		reporter.Progress("waiting for the other ranks", 0)
 		g, err := collective.Join(ctx, o.Backend, *wait, least)
 		if err != nil {
 			return nil, err
 		}
-		result, err := carry(g, command, o, tell.Progress)
+		result, err := carry(g, command, o, reporter.Progress)
 		if err != nil {
 			// A failed group is not left in order: that would wait for ranks
 			// that may be gone.
@@ -164,12 +164,12 @@ func (r *request) group(flags *flag.FlagSet) (check func() error) {
 }
 
 // carry does a group's command.
-func carry(g *collective.Group, command worker.Command, o collective.Options, tell collective.Progress) (any, error) {
+func carry(g *collective.Group, command worker.Command, o collective.Options, progress collective.Progress) (any, error) {
 	switch command {
 	case worker.CommandAllReduce:
-		return g.AllReduce(o, tell)
+		return g.AllReduce(o, progress)
 	case worker.CommandSendRecv:
-		return g.SendRecv(o, tell)
+		return g.SendRecv(o, progress)
 	default:
 		return g.Hello(o.Backend)
 	}

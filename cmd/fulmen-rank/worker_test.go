@@ -10,7 +10,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/cmd/internal/ring"
 	"fulmen/daemon/api/worker"
 )
 
@@ -41,16 +40,16 @@ func TestBLASChoice(t *testing.T) {
 func TestGPU(t *testing.T) {
 	is := is.New(t)
 	p := start(t, nil, "gpu", "-device", "cpu", "-time", "400ms")
-	last, told := 0.0, 0
+	last, reported := 0.0, 0
 	message := p.until("last word", func(m worker.Message) bool {
 		if m.Progress != nil {
 			is.True(m.Progress.DoneRatio >= last) // never falls
 			last = m.Progress.DoneRatio
-			told++
+			reported++
 		}
 		return m.Last()
 	})
-	is.True(told >= 8) // a word before each choice of size and each measurement
+	is.True(reported >= 8) // a word before each choice of size and each measurement
 	is.Equal(message.Error, nil)
 	var result worker.GPU
 	is.NoErr(message.Decode(&result))
@@ -144,8 +143,7 @@ func TestByHand(t *testing.T) {
 // A rank of a job has no descriptor 3: its messages are what it prints.
 func TestMessagesOnOutput(t *testing.T) {
 	is := is.New(t)
-	environments, err := ring.Environment(t.TempDir(), 2)
-	is.NoErr(err)
+	environments := ringOf(t, 2)
 	args := []string{"allreduce", "-messages", "stdout", "-backend", "ring", "-min-bytes", "64", "-max-bytes", "128", "-per-size", "1ms"}
 	other := start(t, environments[1], args...) // it has a descriptor 3, which counts
 	command := exec.CommandContext(t.Context(), os.Args[0], args...)

@@ -15,7 +15,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 	"fulmen/native"
 	"fulmen/native/sim"
 	"fulmen/native/sim/remote"
@@ -71,10 +71,10 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 	first, err := client.Call[api.DaemonInfoResult](ctx, clients[0], "daemon.info", nil)
 	ts.Check(err)
 	for _, c := range clients[1:] {
-		ts.Check(desk.Join(ctx, clients[0], first.Node, c, ""))
+		ts.Check(testcluster.Join(ctx, clients[0], first.Node, c, ""))
 	}
 	for _, c := range clients {
-		ts.Check(desk.SeesAlive(ctx, c, len(clients)))
+		ts.Check(testcluster.SeesAlive(ctx, c, len(clients)))
 		_, err := client.Call[api.Sharing](ctx, c, "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 		ts.Check(err)
 	}
@@ -86,20 +86,20 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 func becomes(ts *testscript.TestScript, _ bool, args []string) {
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	var said bytes.Buffer
+	var expectLine bytes.Buffer
 	// A command prints once, and nothing announces what it would print next.
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(storyWithin); time.Now().Before(end); <-tick.C {
 		cmd := program(ts, args[1], args[2:]...)
-		said.Reset()
-		out := bufio.NewWriter(&said)
+		expectLine.Reset()
+		out := bufio.NewWriter(&expectLine)
 		cmd.Stdout, cmd.Stderr = out, out
 		_ = cmd.Run() // the text decides
 		_ = out.Flush()
-		if pattern.Match(said.Bytes()) {
+		if pattern.Match(expectLine.Bytes()) {
 			return
 		}
 	}
-	ts.Fatalf("%q did not come to say %q; it said last:\n%s", args[1:], args[0], said.String())
+	ts.Fatalf("%q did not come to say %q; it said last:\n%s", args[1:], args[0], expectLine.String())
 }

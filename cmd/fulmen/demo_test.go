@@ -15,7 +15,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/inputs"
+	"fulmen/native/nativetest/testkit"
 )
 
 // programs builds the programs as they are shipped, with MLX beside them. The
@@ -30,7 +30,7 @@ func programs(t *testing.T) string {
 	is.NoErr(os.Symlink(mlx, filepath.Join(dir, "mlx")))
 	bin := filepath.Join(dir, "bin")
 	is.NoErr(os.Mkdir(bin, 0o755))
-	is.NoErr(inputs.Watch(filepath.Join("..", "..")))
+	is.NoErr(testkit.WatchInputs(filepath.Join("..", "..")))
 	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), ".", "../fulmend", "../fulmen-shim", "../fulmen-rank")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -78,7 +78,7 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	is.True(strings.Contains(string(out), "2 Macs are one cluster, and each sees the state of all. SIMULATED.\n"))
+	is.True(strings.Contains(string(out), "2 Macs are one cluster, and each sees the state of all the others. SIMULATED.\n"))
 	is.True(strings.Contains(string(out), "\nall_sum of float32 by 2 ranks over ring. SIMULATED.\n"))
 	is.Equal(len(belonging(t, tmp)), 0)
 
@@ -87,9 +87,9 @@ func TestDemo(t *testing.T) {
 	problems, err := cmd.StderrPipe()
 	is.NoErr(err)
 	is.NoErr(cmd.Start())
-	for lines, told := bufio.NewScanner(problems), false; lines.Scan(); {
-		if !told && strings.Contains(lines.Text(), "all_sum, 2048 bytes") {
-			told = true
+	for lines, reported := bufio.NewScanner(problems), false; lines.Scan(); {
+		if !reported && strings.Contains(lines.Text(), "all_sum, 2048 bytes") {
+			reported = true
 			is.NoErr(cmd.Process.Signal(os.Interrupt))
 		}
 	}

@@ -98,8 +98,8 @@ func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(cmd.Start())
 	lines := bufio.NewScanner(problems)
-	for said := false; !said && lines.Scan(); {
-		said = strings.Contains(lines.Text(), "running on")
+	for expectLine := false; !expectLine && lines.Scan(); {
+		expectLine = strings.Contains(lines.Text(), "running on")
 	}
 	ts.Check(cmd.Process.Signal(os.Interrupt))
 	for lines.Scan() { // to its end

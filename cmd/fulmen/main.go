@@ -10,7 +10,7 @@ import (
 	"fulmen/cmd/fulmen/internal/command"
 )
 
-// version is that of the whole product.
+// version is the version of the whole product.
 var version = fulmen.Version()
 
 func main() { os.Exit(run()) }

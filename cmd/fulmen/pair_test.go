@@ -20,8 +20,8 @@ var codes = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`)
 // taken back, and nowhere in the daemon's folders.
 func pair(ts *testscript.TestScript, _ bool, _ []string) {
 	cmd := program(ts, "fulmen", "pair")
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var expectLine bytes.Buffer
+	cmd.Stderr = &expectLine
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
@@ -33,8 +33,8 @@ func pair(ts *testscript.TestScript, _ bool, _ []string) {
 	if !codes.MatchString(code) {
 		ts.Fatalf("%q is no code", code)
 	}
-	if said.String() != "Closed; the code does not count any more.\n" {
-		ts.Fatalf("it said %q", said.String())
+	if expectLine.String() != "Closed; the code is no longer valid.\n" {
+		ts.Fatalf("it said %q", expectLine.String())
 	}
 	ts.Check(filepath.WalkDir(ts.Getenv("FULMEN_HOME"), func(path string, entry os.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !entry.Type().IsRegular() {

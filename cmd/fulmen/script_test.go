@@ -40,14 +40,14 @@ func params(dir string) testscript.Params {
 				return err
 			}
 			env.Defer(func() { _ = os.RemoveAll(home) }) // of no interest after the test
-			env.Values[told{}] = &watching{}
+			env.Values[reported{}] = &watching{}
 			env.Setenv("FULMEN_HOME", home)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("USER", "ada")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program lasts a second under the race detector
 			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "step": step, "outlive": outlive, "watch": watch, "said": said, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt, "cluster": cluster, "becomes": becomes},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "step": step, "outlive": outlive, "watch": watch, "said": expectLine, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt, "cluster": cluster, "becomes": becomes},
 	}
 }
 
@@ -161,16 +161,16 @@ func drawing(scenario string) error {
 func rank() {
 	out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
 	command := worker.Command(os.Args[1])
-	say := func(m worker.Message) {
+	report := func(m worker.Message) {
 		if m.Command = command; out.Write(m) != nil {
 			os.Exit(1)
 		}
 	}
 	switch command {
 	case worker.CommandInfo:
-		say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"protocol":1,"mlx_version":"0.32.4","os":"linux","arch":"amd64","cpus":2,"backends":["cpu"],"distributed":["ring"],"blas":{"name":"openblas"},"devices":[{"type":"cpu","index":0}]}`)})
+		report(worker.Message{Type: worker.TypeResult, Value: []byte(`{"protocol":1,"mlx_version":"0.32.4","os":"linux","arch":"amd64","cpus":2,"backends":["cpu"],"distributed":["ring"],"blas":{"name":"openblas"},"devices":[{"type":"cpu","index":0}]}`)})
 	case worker.CommandGPU:
-		say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matrix products", DoneRatio: 0.5, ElapsedS: 1}})
+		report(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matrix products", DoneRatio: 0.5, ElapsedS: 1}})
 		_, _ = os.ReadFile(filepath.Join(os.Getenv("HOME"), "step")) // there may be none
 		if _, err := os.OpenFile(filepath.Join(os.Getenv("HOME"), "hold"), os.O_WRONLY, 0); err == nil {
 			ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
@@ -178,7 +178,7 @@ func rank() {
 			<-ended.Done()
 			return
 		}
-		say(worker.Message{Type: worker.TypeResult, Value: []byte(result)})
+		report(worker.Message{Type: worker.TypeResult, Value: []byte(result)})
 	}
 }
 

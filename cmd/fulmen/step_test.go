@@ -21,7 +21,7 @@ func step(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(cmd.Start())
 	lines := bufio.NewScanner(steps)
-	for isTold := false; !isTold; isTold = want.MatchString(lines.Text()) {
+	for isReported := false; !isReported; isReported = want.MatchString(lines.Text()) {
 		if !lines.Scan() {
 			ts.Fatalf("%q ended without a line for %q: %v", args[1:], args[0], cmd.Wait())
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// told is the key under which a story keeps the lines of its watch.
-type told struct{}
+// reported is the key under which a story keeps the lines of its watch.
+type reported struct{}
 
 // watching is a fulmen watch that runs beside a story.
 type watching struct{ lines *bufio.Scanner }
@@ -25,14 +25,14 @@ func watch(ts *testscript.TestScript, _ bool, args []string) {
 		_ = cmd.Process.Kill() // the story is over
 		_ = cmd.Wait()
 	})
-	ts.Value(told{}).(*watching).lines = bufio.NewScanner(out)
+	ts.Value(reported{}).(*watching).lines = bufio.NewScanner(out)
 }
 
-// said reads the watch's lines up to one that fits: said REGEXP.
-func said(ts *testscript.TestScript, _ bool, args []string) {
+// expectLine reads the watch's lines up to one that fits: said REGEXP.
+func expectLine(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := regexp.Compile(args[0])
 	ts.Check(err)
-	lines := ts.Value(told{}).(*watching).lines
+	lines := ts.Value(reported{}).(*watching).lines
 	for lines.Scan() {
 		ts.Logf("%s", lines.Text())
 		if want.MatchString(lines.Text()) {

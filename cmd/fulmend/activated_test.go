@@ -47,11 +47,11 @@ func TestStopAndStart(t *testing.T) {
 	for _, path := range []string{api.PathDashboard, api.PathSchema, api.PathMetrics, api.PathAPI, "/nothing"} {
 		answer, err := http.Get("http://" + tcp.Addr().String() + path)
 		is.NoErr(err)
-		var said api.Error
-		is.NoErr(json.NewDecoder(answer.Body).Decode(&said))
+		var reported api.Error
+		is.NoErr(json.NewDecoder(answer.Body).Decode(&reported))
 		answer.Body.Close()
 		is.Equal(answer.StatusCode, http.StatusServiceUnavailable)
-		is.Equal(said.Data.Reason, api.ReasonStopped)
+		is.Equal(reported.Data.Reason, api.ReasonStopped)
 	}
 	holdsNothing(t, k, home)
 
@@ -76,14 +76,14 @@ func info(t *testing.T, socket string) api.DaemonInfoResult {
 		if err == nil {
 			return result
 		}
-		if time.Since(began) > patience || !errors.Is(err, api.ReasonNoDaemon) && !errors.Is(err, api.ReasonStopped) && !errors.Is(err, api.ReasonStopping) {
+		if time.Since(began) > timeout || !errors.Is(err, api.ReasonNoDaemon) && !errors.Is(err, api.ReasonStopped) && !errors.Is(err, api.ReasonStopping) {
 			t.Fatal(err)
 		}
 	}
 }
 
 func ask(t *testing.T, socket string) (result api.DaemonInfoResult, err error) {
-	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: patience})
+	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: timeout})
 	if err != nil {
 		return result, err
 	}

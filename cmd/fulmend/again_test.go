@@ -86,13 +86,13 @@ func TestAnOlderDaemonsShim(t *testing.T) {
 		return string(out), c.ProcessState.ExitCode()
 	}
 	beside := filepath.Join(home, "fulmen-shim")
-	said, status := run("shim", "/a folder")
-	is.Equal(said, "fulmend: execute "+beside+": no such file or directory\n")
+	reported, status := run("shim", "/a folder")
+	is.Equal(reported, "fulmend: execute "+beside+": no such file or directory\n")
 	is.Equal(status, api.ExitFailed)
 	is.NoErr(os.WriteFile(beside, []byte("#!/bin/sh\necho \"$0 $# $*\"; exit 7\n"), 0o755))
 	for _, args := range [][]string{{"shim", "/a folder"}, {"look"}} {
-		said, status = run(args...)
-		is.Equal(said, fmt.Sprintln(beside, len(args), strings.Join(args, " ")))
+		reported, status = run(args...)
+		is.Equal(reported, fmt.Sprintln(beside, len(args), strings.Join(args, " ")))
 		is.Equal(status, 7)
 	}
 }

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
 
-	"fulmen/daemon/api"
 	"fulmen/native/recording"
 )
 
@@ -19,7 +15,7 @@ const maxDebugFile = 16 << 20
 
 // runDebug runs a command for developers; none of them is in the help of
 // anything.
-func runDebug(args []string, in io.Reader, out, complaints io.Writer) int {
+func runDebug(args []string, in io.Reader, out, complaints io.Writer) error {
 	command := ""
 	if len(args) > 0 {
 		command = args[0]
@@ -32,8 +28,7 @@ func runDebug(args []string, in io.Reader, out, complaints io.Writer) int {
 	case "notifications":
 		return runDebugNotifications(args[1:], out, complaints)
 	}
-	fmt.Fprintln(complaints, "fulmend debug: the commands are: parse FILE..., record, notifications")
-	return api.ExitUsage
+	return wrongUsage("the commands of debug are: parse FILE..., record, notifications")
 }
 
 // parsed is what a file holds.
@@ -47,7 +42,7 @@ type parsed struct {
 // runDebugParse prints what each file says as facts, one JSON object a file. A
 // file that cannot be read is complained of, and the others are printed. With
 // --scenario it prints the scenario that the files together make.
-func runDebugParse(args []string, in io.Reader, out, complaints io.Writer) int {
+func runDebugParse(args []string, in io.Reader, out, complaints io.Writer) error {
 	flags := flag.NewFlagSet("fulmend debug parse", flag.ContinueOnError)
 	flags.SetOutput(complaints)
 	scenario := flags.String("scenario", "", "print a scenario of this `NAME`, made of recordings of two or more Macs")
@@ -57,41 +52,36 @@ func runDebugParse(args []string, in io.Reader, out, complaints io.Writer) int {
 	}
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		return api.ExitOK
+		return err
 	case err != nil:
-		return api.ExitUsage
+		return wrongUsage("")
 	case flags.NArg() == 0:
 		flags.Usage()
-		return api.ExitUsage
+		return wrongUsage("")
 	}
 	if *scenario != "" {
 		return printRebuilt(*scenario, flags.Args(), in, out, complaints)
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	status := api.ExitOK
+	var failed []error
 	for _, name := range flags.Args() {
 		file, err := parseFile(name, in)
 		if err == nil {
-			err = encoder.Encode(file)
+			err = writeJSON(out, file)
 		}
 		if err != nil {
-			complain(complaints, name+": "+err.Error())
-			status = api.ExitFailed
+			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return status
+	return errors.Join(failed...)
 }
 
 // printRebuilt prints the scenario as its file, and the notes beside it.
-func printRebuilt(name string, paths []string, in io.Reader, out, complaints io.Writer) int {
+func printRebuilt(name string, paths []string, in io.Reader, out, complaints io.Writer) error {
 	var files []recording.File
 	for _, path := range paths {
 		data, err := readFile(path, in)
 		if err != nil {
-			complain(complaints, path+": "+err.Error())
-			return api.ExitFailed
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		files = append(files, recording.File{Name: path, Data: data})
 	}
@@ -106,23 +96,7 @@ func printRebuilt(name string, paths []string, in io.Reader, out, complaints io.
 	if err == nil {
 		_, err = out.Write(text)
 	}
-	if err != nil {
-		complain(complaints, err.Error())
-		return api.ExitFailed
-	}
-	return api.ExitOK
-}
-
-// complain writes for a person. What others wrote into a recording does not get
-// to steer the terminal.
-func complain(w io.Writer, text string) {
-	printable := strings.Map(func(r rune) rune {
-		if r == '\n' || unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-	fmt.Fprintln(w, "fulmend:", strings.ReplaceAll(printable, "\n", "\n  "))
+	return err
 }
 
 func parseFile(name string, in io.Reader) (parsed, error) {

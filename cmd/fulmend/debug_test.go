@@ -21,7 +21,7 @@ func debugParse(t *testing.T, in string, args ...string) (status int, files []pa
 	t.Helper()
 	is := is.New(t)
 	var out, errs bytes.Buffer
-	status = runDebug(append([]string{"parse"}, args...), strings.NewReader(in), &out, &errs)
+	status = ended(runDebug(append([]string{"parse"}, args...), strings.NewReader(in), &out, &errs), &errs)
 	for decoder := json.NewDecoder(&out); ; {
 		var file parsed
 		err := decoder.Decode(&file)
@@ -53,7 +53,7 @@ func TestDebugParseComplains(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, maxDebugFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, says := range map[string]string{
+	for name, reports := range map[string]string{
 		"debug_test.go":                  "networksetup -listallhardwareports", // the list of what can be read
 		large:                            "larger than 16 MiB",
 		filepath.Join(folder, "missing"): "no such file",
@@ -64,7 +64,7 @@ func TestDebugParseComplains(t *testing.T) {
 			is.Equal(status, api.ExitFailed)
 			is.Equal(len(files), 1)
 			is.Equal(files[0].File, testdata)
-			is.True(strings.Contains(complaints, says))
+			is.True(strings.Contains(complaints, reports))
 		})
 	}
 }
@@ -74,8 +74,8 @@ func TestDebugParseMakesAScenario(t *testing.T) {
 	is := is.New(t)
 	const folder = "../../native/recording/testdata/"
 	var out, errs bytes.Buffer
-	is.Equal(runDebug([]string{"parse", "--scenario", "desk", folder + "Book A.json", folder + "Book A ports.txt", folder + "Book B.json", folder + "Studio C.json"},
-		strings.NewReader(""), &out, &errs), api.ExitOK)
+	is.NoErr(runDebug([]string{"parse", "--scenario", "desk", folder + "Book A.json", folder + "Book A ports.txt", folder + "Book B.json", folder + "Studio C.json"},
+		strings.NewReader(""), &out, &errs))
 	want, err := os.ReadFile(folder + "desk.toml")
 	is.NoErr(err)
 	is.Equal(out.String(), string(want))
@@ -83,7 +83,7 @@ func TestDebugParseMakesAScenario(t *testing.T) {
 
 	out.Reset()
 	errs.Reset()
-	is.Equal(runDebug([]string{"parse", "--scenario", "desk", folder + "Book A.json"}, strings.NewReader(""), &out, &errs), api.ExitFailed)
+	is.Equal(ended(runDebug([]string{"parse", "--scenario", "desk", folder + "Book A.json"}, strings.NewReader(""), &out, &errs), &errs), api.ExitFailed)
 	is.Equal(out.String(), "")
 	is.True(strings.Contains(errs.String(), "two or more"))
 }
@@ -100,7 +100,7 @@ func TestDebugUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"dance"}, {"parse"}, {"parse", "-dance"}} {
 		is := is.New(t)
 		var out, errs bytes.Buffer
-		is.Equal(runDebug(args, strings.NewReader(""), &out, &errs), api.ExitUsage)
+		is.Equal(ended(runDebug(args, strings.NewReader(""), &out, &errs), &errs), api.ExitUsage)
 		is.Equal(out.String(), "")
 		is.True(strings.Contains(errs.String(), "parse"))
 	}

@@ -12,37 +12,34 @@ import (
 	"syscall"
 	"time"
 
-	"fulmen/daemon/api"
 	"fulmen/native/darwin"
 )
 
 // runDebugRecord prints what this Mac says, with names replaced, or saves it and prints
 // what was replaced. Elsewhere it says that this is no Mac.
-func runDebugRecord(args []string, out, complaints io.Writer) int {
+func runDebugRecord(args []string, out, complaints io.Writer) error {
 	flags := flag.NewFlagSet("fulmend debug record", flag.ContinueOnError)
 	flags.SetOutput(complaints)
 	path := flags.String("out", "", "save it in this `FILE`, which must not be there yet, and print what was replaced in it")
-	if status := parse(flags, args); status >= 0 {
-		return status
+	if err := parse(flags, args); err != nil {
+		return err
 	}
 	recording, replaced, err := darwin.Record("verbs")
-	if err == nil && *path != "" {
-		err = saveRecording(*path, recording, replaced, out)
-	} else if err == nil {
-		err = writeRecording(out, recording)
+	switch {
+	case err != nil:
+		return err
+	case *path != "":
+		return saveRecording(*path, recording, replaced, out)
 	}
-	if err != nil {
-		complain(complaints, err.Error())
-		return api.ExitFailed
-	}
-	return api.ExitOK
+	return writeJSON(out, recording)
 }
 
-func writeRecording(out io.Writer, recording darwin.Recording) error {
+// writeJSON writes a value for a person to read.
+func writeJSON(out io.Writer, value any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(recording)
+	return encoder.Encode(value)
 }
 
 // saveRecording prints each personal value with what stands in its place, then saves the
@@ -65,21 +62,21 @@ func saveRecording(path string, recording darwin.Recording, replaced []darwin.Re
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeRecording(file, recording), file.Close()); err != nil {
+	if err := errors.Join(writeJSON(file, recording), file.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\nSaved to %s, with %d values replaced. It was sent nowhere; read it before you pass it on.\n"+
+	_, err = fmt.Fprintf(out, "\nSaved to %s, with %d values replaced. It was not sent anywhere; read it before you pass it on.\n"+
 		"Recordings of the Macs of one desk make a scenario: fulmen debug parse --scenario NAME FILE... > NAME.toml\n", path, len(replaced))
 	return err
 }
 
 // runDebugNotifications prints a line for each callback of the system as it comes.
-func runDebugNotifications(args []string, out, complaints io.Writer) int {
+func runDebugNotifications(args []string, out, complaints io.Writer) error {
 	flags := flag.NewFlagSet("fulmend debug notifications", flag.ContinueOnError)
 	flags.SetOutput(complaints)
 	limit := flags.Duration("for", 0, "end after this `TIME` (\"5m\"); without it, at an interrupt")
-	if status := parse(flags, args); status >= 0 {
-		return status
+	if err := parse(flags, args); err != nil {
+		return err
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
@@ -87,19 +84,5 @@ func runDebugNotifications(args []string, out, complaints io.Writer) int {
 		ctx, cancel = context.WithTimeout(ctx, max(*limit, time.Second))
 		defer cancel()
 	}
-	if err := darwin.LogNotifications(ctx, out); err != nil {
-		complain(complaints, err.Error())
-		return api.ExitFailed
-	}
-	return api.ExitOK
-}
-
-// runVerbs asks the RDMA library for the daemon, which ends this process where the library
-// does not answer.
-func runVerbs(out, complaints io.Writer) int {
-	if err := darwin.AnswerVerbs(out); err != nil {
-		complain(complaints, err.Error())
-		return api.ExitFailed
-	}
-	return api.ExitOK
+	return darwin.LogNotifications(ctx, out)
 }

@@ -26,7 +26,7 @@ func TestRecordingIsSaved(t *testing.T) {
 	replaced := []darwin.Replaced{{Kind: "name", Was: "Ada's\x1b[2J Mac", Is: "name 1"}}
 	var out bytes.Buffer
 	is.NoErr(saveRecording(path, r, replaced, &out))
-	is.Equal(out.String(), `name "Ada's\x1b[2J Mac" is saved as "name 1"`+"\n"+`not read: devices: "librdma\x1b[2J did not answer"`+"\n\nSaved to "+path+", with 1 values replaced. It was sent nowhere; read it before you pass it on.\n"+
+	is.Equal(out.String(), `name "Ada's\x1b[2J Mac" is saved as "name 1"`+"\n"+`not read: devices: "librdma\x1b[2J did not answer"`+"\n\nSaved to "+path+", with 1 values replaced. It was not sent anywhere; read it before you pass it on.\n"+
 		"Recordings of the Macs of one desk make a scenario: fulmen debug parse --scenario NAME FILE... > NAME.toml\n")
 	info, err := os.Stat(path)
 	is.NoErr(err)

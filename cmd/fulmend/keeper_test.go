@@ -21,8 +21,8 @@ import (
 	"fulmen/daemon/client"
 )
 
-// patience is the deadline of everything that a test waits for.
-const patience = 2 * time.Minute
+// timeout is the deadline of everything that a test waits for.
+const timeout = 2 * time.Minute
 
 // asFulmend makes the test binary fulmend.
 const asFulmend = "FULMEN_TEST_AS_FULMEND"
@@ -167,7 +167,7 @@ func (k *keeper) ended() int {
 	select {
 	case status := <-k.ends:
 		return status
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		k.t.Fatal("the daemon does not end")
 		return -1
 	}
@@ -187,7 +187,7 @@ func (k *keeper) end() {
 // dial connects to a socket.
 func dial(t *testing.T, socket string) *client.Client {
 	t.Helper()
-	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: patience})
+	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: timeout})
 	is.New(t).NoErr(err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -205,7 +205,7 @@ func call[R any](t *testing.T, c *client.Client, method string, params any) R {
 // awaitCondition watches until there is a condition, or none any more.
 func awaitCondition(t *testing.T, c *client.Client, code api.Reason, isThere bool) (found api.Condition) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	var view client.View
 	for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindCondition}}) {
@@ -230,17 +230,17 @@ func awaitCondition(t *testing.T, c *client.Client, code api.Reason, isThere boo
 
 // ready is a log in which the daemon says that it is.
 type ready struct {
-	mu   sync.Mutex
-	seen chan struct{}
-	told bool
+	mu       sync.Mutex
+	seen     chan struct{}
+	reported bool
 }
 
 // Write looks for the word.
 func (r *ready) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.told && bytes.Contains(p, []byte("msg=ready")) {
-		r.told = true
+	if !r.reported && bytes.Contains(p, []byte("msg=ready")) {
+		r.reported = true
 		close(r.seen)
 	}
 	return len(p), nil
@@ -250,7 +250,7 @@ func (r *ready) Write(p []byte) (int, error) {
 func (r *ready) again() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told, r.seen = false, make(chan struct{})
+	r.reported, r.seen = false, make(chan struct{})
 }
 
 func (r *ready) await(t *testing.T) {
@@ -260,7 +260,7 @@ func (r *ready) await(t *testing.T) {
 	r.mu.Unlock()
 	select {
 	case <-seen:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("the daemon is not ready")
 	}
 }

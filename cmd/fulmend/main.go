@@ -14,14 +14,17 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"fulmen"
 	"fulmen/daemon"
 	"fulmen/daemon/api"
+	"fulmen/native/darwin"
 )
 
-// version is that of the whole product.
+// version is the version of the whole product.
 var version = fulmen.Version()
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -29,26 +32,28 @@ func main() { os.Exit(run(os.Args[1:])) }
 // run gives the exit status: 0 after an orderly end, 1 where the daemon could
 // not start or failed, 2 for a wrong command line. Without a command it runs the
 // daemon.
-func run(args []string) int {
-	command := ""
+func run(args []string) int { return ended(command(args), os.Stderr) }
+
+func command(args []string) error {
+	name := ""
 	if len(args) > 0 {
-		command = args[0]
+		name = args[0]
 	}
-	switch command {
+	switch name {
 	case "run":
 		return runDaemon(args[1:])
 	case "debug":
 		return runDebug(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "world":
 		return runWorld(args[1:], os.Stdin, os.Stdout)
-	case "pack":
-		return runPack(args[1:])
-	case "unpack":
-		return runUnpack(args[1:])
+	case "pack": // the process that reads a folder for another node; people do not call it
+		return runEnd(daemon.Pack, args)
+	case "unpack": // the process that writes a folder from another node; people do not call it
+		return runEnd(daemon.Unpack, args)
 	case "uninstall":
 		return runUninstall(args[1:], os.Stdout)
-	case "verbs": // a child of the daemon, which asks the RDMA library for it
-		return runVerbs(os.Stdout, os.Stderr)
+	case "verbs": // a child of the daemon, which asks the RDMA library and is ended where that does not answer
+		return darwin.AnswerVerbs(os.Stdout)
 	case "shim", "look": // as a daemon of a version before asks, whose programs were replaced
 		return runShim(args)
 	case "topology":
@@ -57,89 +62,100 @@ func run(args []string) int {
 	return runDaemon(args)
 }
 
-// parse reads the flags of a command that takes nothing else. It gives the exit
-// status where the command is over by that, else -1.
-func parse(flags *flag.FlagSet, args []string) int {
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
+// wrongUsage is a command line that makes no sense; empty where that was said.
+type wrongUsage string
+
+func (u wrongUsage) Error() string { return string(u) }
+
+// errRestart has whoever keeps the daemon start it again.
+var errRestart = errors.New("start the daemon again")
+
+// ended says how a command failed, and gives the exit status. A value that a person
+// gave and that makes no sense is a wrong command line.
+func ended(err error, complaints io.Writer) int {
+	wrong, isUsage := errors.AsType[wrongUsage](err)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
 		return api.ExitOK
-	case err != nil:
-		return api.ExitUsage
-	case flags.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "%s: %q: it takes flags only; %s -h lists them\n", flags.Name(), flags.Arg(0), flags.Name())
+	case errors.Is(err, errRestart):
+		return api.ExitRestart
+	case isUsage && wrong == "":
 		return api.ExitUsage
 	}
-	return -1
+	explain(complaints, err)
+	if isUsage || errors.Is(err, api.ReasonBadValue) {
+		return api.ExitUsage
+	}
+	return api.ExitFailed
+}
+
+// parse reads the flags of a command that takes nothing else.
+func parse(flags *flag.FlagSet, args []string) error {
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return err
+	case err != nil:
+		return wrongUsage("")
+	case flags.NArg() > 0:
+		return wrongUsage(fmt.Sprintf("%q: %s takes flags only; %[2]s -h lists them", flags.Arg(0), flags.Name()))
+	}
+	return nil
 }
 
 // explain writes an error for a person, with what to do where that is known.
 func explain(w io.Writer, err error) {
-	known, ok := errors.AsType[*api.Error](err)
-	if !ok || known != err {
-		fmt.Fprintln(w, "fulmend:", err) // its text has the remedy
-		return
+	text := err.Error() // has the remedy
+	if known, ok := errors.AsType[*api.Error](err); ok && known == err {
+		text = known.Message
+		if known.Data.Remedy != "" {
+			text += "\n" + known.Data.Remedy
+		}
+		for _, cause := range known.Data.Causes {
+			text += "\n" + cause.Message
+		}
 	}
-	fmt.Fprintln(w, "fulmend:", known.Message)
-	if known.Data.Remedy != "" {
-		fmt.Fprintln(w, " ", known.Data.Remedy)
-	}
-	for _, cause := range known.Data.Causes {
-		fmt.Fprintln(w, " ", cause.Message)
-	}
+	complain(w, text)
 }
 
-// statusOf is the exit status of an error: a value that a person gave and that
-// makes no sense is a wrong command line.
-func statusOf(err error) int {
-	if errors.Is(err, api.ReasonBadValue) {
-		return api.ExitUsage
-	}
-	return api.ExitFailed
+// complain writes for a person. What others wrote into a recording does not get
+// to steer the terminal.
+func complain(w io.Writer, text string) {
+	printable := strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+	fmt.Fprintln(w, "fulmend:", strings.ReplaceAll(printable, "\n", "\n  "))
 }
 
-// runPack is the process that reads a folder for another node. People do not call it.
-func runPack(args []string) int { return runEnd("pack", daemon.Pack, args) }
-
-// runUnpack is the process that writes a folder from another node. People do not call it.
-func runUnpack(args []string) int { return runEnd("unpack", daemon.Unpack, args) }
-
-func runEnd(name string, run func(in io.Reader, out io.Writer) error, args []string) int {
-	if len(args) != 0 {
-		fmt.Fprintf(os.Stderr, "fulmend %s: it takes no arguments\n", name)
-		return api.ExitUsage
+func runEnd(run func(in io.Reader, out io.Writer) error, args []string) error {
+	if len(args) != 1 {
+		return wrongUsage(args[0] + " takes no arguments")
 	}
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		explain(os.Stderr, err)
-		return api.ExitFailed
-	}
-	return api.ExitOK
+	return run(os.Stdin, os.Stdout)
 }
 
 // runShim goes on as fulmen-shim, which lies beside this program.
-func runShim(args []string) int {
+func runShim(args []string) error {
 	program, err := os.Executable()
-	if err == nil {
-		program = filepath.Join(filepath.Dir(program), "fulmen-shim")
-		err = &fs.PathError{Op: "execute", Path: program, Err: syscall.Exec(program, append([]string{program}, args...), os.Environ())}
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(os.Stderr, "fulmend:", err)
-	return api.ExitFailed
+	program = filepath.Join(filepath.Dir(program), "fulmen-shim")
+	return &fs.PathError{Op: "execute", Path: program, Err: syscall.Exec(program, append([]string{program}, args...), os.Environ())}
 }
 
 // runUninstall lists or removes what Fulmen has left on this machine, for fulmen
 // uninstall, which asks before.
-func runUninstall(args []string, out io.Writer) int {
+func runUninstall(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("fulmend uninstall", flag.ContinueOnError)
-	remove := flags.Bool("remove", false, "take it away; without this it is only listed")
-	deleteOutput := flags.Bool("delete-output", false, "also what jobs have printed")
-	if status := parse(flags, args); status >= 0 {
-		return status
+	remove := flags.Bool("remove", false, "remove it; without this flag it is only listed")
+	deleteOutput := flags.Bool("delete-output", false, "also delete the output of jobs")
+	if err := parse(flags, args); err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := daemon.Uninstall(ctx, *remove, *deleteOutput, out); err != nil {
-		explain(os.Stderr, err)
-		return statusOf(err)
-	}
-	return api.ExitOK
+	return daemon.Uninstall(ctx, *remove, *deleteOutput, out)
 }

@@ -15,7 +15,7 @@ import (
 func TestTopology(t *testing.T) {
 	is := is.New(t)
 	var out bytes.Buffer
-	is.Equal(runTopology([]string{"--scenario", "two-studios"}, &out), api.ExitOK)
+	is.Equal(ended(runTopology([]string{"--scenario", "two-studios"}, &out), t.Output()), api.ExitOK)
 	var drawing struct {
 		Nodes []api.NodeView
 		Docs  []api.Document
@@ -27,13 +27,13 @@ func TestTopology(t *testing.T) {
 	is.Equal(len(drawing.Links.Cables), 1)
 
 	out.Reset()
-	is.Equal(runTopology([]string{"--scenario", "two-studios", "--form", "json"}, &out), api.ExitOK)
+	is.Equal(ended(runTopology([]string{"--scenario", "two-studios", "--form", "json"}, &out), t.Output()), api.ExitOK)
 	var links api.LinkListResult
 	is.NoErr(json.Unmarshal(out.Bytes(), &links))
 	is.Equal(links.Cables, drawing.Links.Cables)
 
 	out.Reset()
-	is.Equal(runTopology([]string{"--scenario", "hub-3", "--form", "matrix"}, &out), api.ExitFailed) // one Mac has no cable
+	is.Equal(ended(runTopology([]string{"--scenario", "hub-3", "--form", "matrix"}, &out), t.Output()), api.ExitFailed) // one Mac has no cable
 	is.Equal(out.String(), "")
 }
 

@@ -22,10 +22,10 @@ func TestSupervisorIsTold(t *testing.T) {
 	t.Cleanup(func() { conn.Close() })
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(home, "notify"))
 	t.Setenv("WATCHDOG_USEC", "3600000000") // an hour: what is told beside the first word does not come between
-	hears := func(want string) {
+	receives := func(want string) {
 		t.Helper()
 		buffer := make([]byte, 4096)
-		is.NoErr(conn.SetReadDeadline(time.Now().Add(patience)))
+		is.NoErr(conn.SetReadDeadline(time.Now().Add(timeout)))
 		n, err := conn.Read(buffer)
 		is.NoErr(err)
 		if got := string(buffer[:n]); !strings.HasPrefix(got, want) {
@@ -34,21 +34,21 @@ func TestSupervisorIsTold(t *testing.T) {
 	}
 	k := keep(t, home, listenUnix(t, home), listenTCP(t))
 	c := dial(t, k.socket)
-	hears("READY=1\nSTATUS=serves ws://127.0.0.1:")
-	hears("WATCHDOG=1")
+	receives("READY=1\nSTATUS=serves ws://127.0.0.1:")
+	receives("WATCHDOG=1")
 	call[api.Empty](t, c, "daemon.restart", nil)
-	hears("STOPPING=1")
+	receives("STOPPING=1")
 	is.Equal(k.ended(), api.ExitRestart)
-	hears("READY=1\nSTATUS=serves ")
-	hears("WATCHDOG=1")
+	receives("READY=1\nSTATUS=serves ")
+	receives("WATCHDOG=1")
 	call[api.Empty](t, dial(t, k.socket), "daemon.stop", nil)
-	hears("STOPPING=1")
+	receives("STOPPING=1")
 	is.Equal(k.ended(), api.ExitOK)
 
 	c = dial(t, k.socket) // wakes one that only says that it is stopped: else whoever started it would wait
-	hears("READY=1\nSTATUS=stopped by a person")
-	hears("WATCHDOG=1")
+	receives("READY=1\nSTATUS=stopped by a person")
+	receives("WATCHDOG=1")
 	call[api.Empty](t, c, "daemon.start", nil)
-	hears("READY=1\nSTATUS=serves ")
-	hears("WATCHDOG=1")
+	receives("READY=1\nSTATUS=serves ")
+	receives("WATCHDOG=1")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -14,33 +13,26 @@ import (
 
 // runTopology prints a scenario's graph: without a form the nodes, documents and
 // links that a screen draws it of, as one object of JSON.
-func runTopology(args []string, out io.Writer) int {
+func runTopology(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("fulmend topology", flag.ContinueOnError)
 	name := flags.String("scenario", "", "a scenario's name, or a .toml file")
 	form := flags.String("form", "", "for other tools: "+strings.Join(api.ExportForm("").Values(), ", "))
-	if status := parse(flags, args); status >= 0 {
-		return status
+	if err := parse(flags, args); err != nil {
+		return err
 	}
 	if *name == "" || *form != "" && !api.ExportForm(*form).Valid() {
-		fmt.Fprintln(os.Stderr, "fulmend topology: it needs --scenario, and --form is one of "+strings.Join(api.ExportForm("").Values(), ", "))
-		return api.ExitUsage
+		return wrongUsage("topology needs --scenario, and --form is one of " + strings.Join(api.ExportForm("").Values(), ", "))
 	}
 	drawing, err := daemon.DrawScenario(*name, version)
-	if err == nil {
-		err = printDrawing(out, drawing, api.ExportForm(*form))
-	}
 	if err != nil {
-		explain(os.Stderr, err)
-		return statusOf(err)
+		return err
 	}
-	return api.ExitOK
+	return printDrawing(out, drawing, api.ExportForm(*form))
 }
 
 func printDrawing(out io.Writer, drawing daemon.Drawing, form api.ExportForm) error {
 	if form == "" {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(drawing)
+		return writeJSON(out, drawing)
 	}
 	result, err := drawing.Export(api.LinkExportParams{Form: form})
 	if err != nil {

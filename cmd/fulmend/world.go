@@ -13,7 +13,6 @@ import (
 	"syscall"
 
 	"fulmen/daemon"
-	"fulmen/daemon/api"
 	"fulmen/native"
 	"fulmen/native/sim"
 	"fulmen/native/sim/remote"
@@ -30,17 +29,16 @@ type worldReady struct {
 // runWorld hosts a simulated cluster for several daemons until a signal ends it,
 // or, where that is asked for, the end of standard input: then no world outlives
 // the program that started it.
-func runWorld(args []string, in io.Reader, out io.Writer) int {
+func runWorld(args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("fulmend world", flag.ContinueOnError)
 	name := flags.String("scenario", "", "a scenario's name, or a .toml file")
 	socket := flags.String("socket", "", "path of the Unix socket at which daemons join")
-	withStdin := flags.Bool("with-stdin", false, "end when standard input does")
-	if status := parse(flags, args); status >= 0 {
-		return status
+	withStdin := flags.Bool("with-stdin", false, "exit when standard input ends")
+	if err := parse(flags, args); err != nil {
+		return err
 	}
 	if *name == "" || *socket == "" {
-		fmt.Fprintln(os.Stderr, "fulmend world: it needs --scenario and --socket")
-		return api.ExitUsage
+		return wrongUsage("world needs --scenario and --socket")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -49,14 +47,9 @@ func runWorld(args []string, in io.Reader, out io.Writer) int {
 	}
 	plan, err := scenario.Load(*name)
 	if err != nil {
-		explain(os.Stderr, err)
-		return api.ExitUsage
+		return wrongUsage(err.Error())
 	}
-	if err := hostWorld(ctx, plan, *socket, out); err != nil {
-		explain(os.Stderr, err)
-		return api.ExitFailed
-	}
-	return api.ExitOK
+	return hostWorld(ctx, plan, *socket, out)
 }
 
 // untilEnd is a context that also ends when a reader does.
@@ -108,7 +101,7 @@ func listenWorld(ctx context.Context, socket string) (net.Listener, error) {
 	var d net.Dialer
 	if conn, err := d.DialContext(ctx, "unix", socket); err == nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("a world is at %s already", socket)
+		return nil, fmt.Errorf("another simulated world already listens at %s", socket)
 	} else if errors.Is(err, syscall.ECONNREFUSED) {
 		if info, err := os.Lstat(socket); err == nil && info.Mode().Type() == os.ModeSocket {
 			_ = os.Remove(socket) // if it stays, listening says so

@@ -31,17 +31,18 @@ func world(t *testing.T, socket string) (ready worldReady, end func() error, sta
 	t.Helper()
 	is := is.New(t)
 	in, life := io.Pipe()
-	out, said := io.Pipe()
-	ended := make(chan int, 1)
+	out, reported := io.Pipe()
+	over, gone, diagnostics := make(chan int, 1), make(chan struct{}), t.Output()
 	go func() {
-		ended <- runWorld([]string{"--scenario", "two-studios", "--socket", socket, "--with-stdin"}, in, said)
-		_ = said.Close()
+		defer close(gone)
+		over <- ended(runWorld([]string{"--scenario", "two-studios", "--socket", socket, "--with-stdin"}, in, reported), diagnostics)
+		_ = reported.Close()
 	}()
-	t.Cleanup(func() { _ = life.Close() })
+	t.Cleanup(func() { _ = life.Close(); <-gone })
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	is.NoErr(err)
 	is.NoErr(json.Unmarshal(line, &ready))
-	return ready, life.Close, ended
+	return ready, life.Close, over
 }
 
 func TestWorldIsHosted(t *testing.T) {
@@ -62,7 +63,7 @@ func TestWorldIsHosted(t *testing.T) {
 	_, err = p.Facts.Snapshot(t.Context(), native.AllAreas()...)
 	is.NoErr(err)
 
-	is.Equal(runWorld([]string{"--scenario", "two-studios", "--socket", socket}, nil, io.Discard), api.ExitFailed) // it is taken
+	is.Equal(ended(runWorld([]string{"--scenario", "two-studios", "--socket", socket}, nil, io.Discard), t.Output()), api.ExitFailed) // it is taken
 	is.NoErr(end())
 	is.Equal(<-status, api.ExitOK)
 	_, err = os.Stat(socket)
@@ -83,7 +84,7 @@ func TestWorldReplacesADeadOne(t *testing.T) {
 
 	// What is no socket is nobody's to remove.
 	is.NoErr(os.WriteFile(socket, []byte("mine"), 0o600))
-	is.Equal(runWorld([]string{"--scenario", "two-studios", "--socket", socket}, nil, io.Discard), api.ExitFailed)
+	is.Equal(ended(runWorld([]string{"--scenario", "two-studios", "--socket", socket}, nil, io.Discard), t.Output()), api.ExitFailed)
 	kept, err := os.ReadFile(socket)
 	is.NoErr(err)
 	is.Equal(string(kept), "mine")

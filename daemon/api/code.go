@@ -34,39 +34,25 @@ const (
 	CodeInternal Code = 12
 )
 
+var codeNames = [...]string{
+	CodeInvalid: "invalid", CodeNotFound: "not_found", CodeConflict: "conflict", CodeDenied: "denied", CodeUnauthenticated: "unauthenticated",
+	CodeUnreachable: "unreachable", CodeDeadline: "deadline", CodeExhausted: "exhausted", CodePrecondition: "precondition",
+	CodeUnsupported: "unsupported", CodeCancelled: "cancelled", CodeInternal: "internal",
+}
+
 // Codes lists every code in numeric order.
 func Codes() []Code {
-	return []Code{CodeInvalid, CodeNotFound, CodeConflict, CodeDenied, CodeUnauthenticated, CodeUnreachable,
-		CodeDeadline, CodeExhausted, CodePrecondition, CodeUnsupported, CodeCancelled, CodeInternal}
+	all := make([]Code, len(codeNames)-1) // from 1 on
+	for i := range all {
+		all[i] = Code(i + 1)
+	}
+	return all
 }
 
 // String is the code's stable name in snake_case.
 func (c Code) String() string {
-	switch c {
-	case CodeInvalid:
-		return "invalid"
-	case CodeNotFound:
-		return "not_found"
-	case CodeConflict:
-		return "conflict"
-	case CodeDenied:
-		return "denied"
-	case CodeUnauthenticated:
-		return "unauthenticated"
-	case CodeUnreachable:
-		return "unreachable"
-	case CodeDeadline:
-		return "deadline"
-	case CodeExhausted:
-		return "exhausted"
-	case CodePrecondition:
-		return "precondition"
-	case CodeUnsupported:
-		return "unsupported"
-	case CodeCancelled:
-		return "cancelled"
-	case CodeInternal:
-		return "internal"
+	if c > 0 && int(c) < len(codeNames) {
+		return codeNames[c]
 	}
 	return "code_" + strconv.Itoa(int(c))
 }

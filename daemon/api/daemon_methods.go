@@ -69,7 +69,7 @@ type DaemonInfoResult struct {
 	Protocol int `json:"protocol"`
 	// Platform is the system.
 	Platform Platform `json:"platform"`
-	// Mode is as whom it runs.
+	// Mode is the account under which it runs.
 	Mode DaemonMode `json:"mode"`
 	// PID is its process id.
 	PID int `json:"pid"`
@@ -107,22 +107,6 @@ type FeatureInfo struct {
 	// Message is the reason as one sentence for a person.
 	Message string `json:"message,omitempty"`
 }
-
-// DaemonMode is as whom a daemon runs.
-type DaemonMode string
-
-const (
-	// ModeSystem is root.
-	ModeSystem DaemonMode = "system"
-	// ModeUser is a user, whose own jobs alone it can run.
-	ModeUser DaemonMode = "user"
-)
-
-// Values lists the modes.
-func (DaemonMode) Values() []string { return words(ModeSystem, ModeUser) }
-
-// Valid reports whether the mode belongs to this version.
-func (m DaemonMode) Valid() bool { return known(m) }
 
 // DaemonSimulateParams is one change.
 type DaemonSimulateParams struct {
@@ -257,26 +241,6 @@ type LogLine struct {
 	// Fields are its values, by name.
 	Fields map[string]string `json:"fields,omitempty"`
 }
-
-// LogLevel is how important a line of the log is.
-type LogLevel string
-
-const (
-	// LogDebug is for finding faults.
-	LogDebug LogLevel = "debug"
-	// LogInfo is what happens.
-	LogInfo LogLevel = "info"
-	// LogWarn is what should not happen and was dealt with.
-	LogWarn LogLevel = "warn"
-	// LogError is what could not be dealt with.
-	LogError LogLevel = "error"
-)
-
-// Values lists the levels, from the least.
-func (LogLevel) Values() []string { return words(LogDebug, LogInfo, LogWarn, LogError) }
-
-// Valid reports whether the level belongs to this version.
-func (l LogLevel) Valid() bool { return known(l) }
 
 // DaemonTokensResult lists tokens.
 type DaemonTokensResult struct {

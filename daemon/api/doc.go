@@ -14,5 +14,5 @@
 // Names are for ever: later versions add, they never rename or reuse.
 package api
 
-//go:generate go run fulmen/cmd/internal/apidoc -out ../../docs/reference.md
-//go:generate go run fulmen/cmd/internal/apischema -schema schema.json -types ../../assets/dashboard/src/api/types.ts -page ../../docs/api.md
+//go:generate go test ./tables -update
+//go:generate go run fulmen/cmd/internal/apischema -schema schema.json -types ../../assets/dashboard/src/api/types.ts -page ../../docs/api.md -reference ../../docs/reference.md

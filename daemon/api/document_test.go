@@ -145,13 +145,13 @@ func TestCheckDocument(t *testing.T) {
 func TestNameRules(t *testing.T) {
 	a, b := string(testNode(1)), string(testNode(2))
 	good := map[NameRule][]string{
-		NameEmpty: {""}, NameReceptacle: {"1", "12"}, NameLink: {sampleLink().String()},
+		NameEmpty: {""}, NamePortNumber: {"1", "12"}, NameLink: {sampleLink().String()},
 		NamePeerAddress: {a + "/10.0.0.7", a + "/fe80::1%en5"}, NamePath: {a + "/10.0.0.7", sampleLink().String()},
 		NameJob: {"j4k2m9xq7"}, NameRank: {"j4k2m9xq7/1/0"}, NameHolder: {"j4k2m9xq7/1/0", "m4k2m9xq7"},
 		NameCondition: {"link_too_slow", "link_too_slow/" + sampleLink().String()}, NameNode: {a},
 	}
 	bad := map[NameRule][]string{
-		NameEmpty: {"x"}, NameReceptacle: {"", "0", "01"}, NameLink: {"", a, b + ":3"},
+		NameEmpty: {"x"}, NamePortNumber: {"", "0", "01"}, NameLink: {"", a, b + ":3"},
 		NamePeerAddress: {"", a, testNode(1).Display() + "/10.0.0.7", a + "/010.0.0.7"}, NamePath: {"", a, "~"},
 		NameJob: {"", "J4K2M9XQ7", "j4k2m9xq7/1"}, NameRank: {"", "j4k2m9xq7", "j4k2m9xq7/0/0"}, NameHolder: {"", "x", "m4k2m9xq7/1"},
 		NameCondition: {"", "Link", "link_", "link/", "link__slow", "_link"}, NameNode: {"", testNode(1).Display()},

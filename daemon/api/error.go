@@ -67,6 +67,11 @@ func Errorf(reason Reason, subject, format string, args ...any) *Error {
 	return e
 }
 
+// BadValue refuses a field, with a message that says what to write.
+func BadValue(field, format string, args ...any) error {
+	return Errorf(ReasonBadValue, field, format, args...).WithRemedy("")
+}
+
 // Error is the message for people, with the remedy where there is one.
 func (e *Error) Error() string {
 	if e.Data.Remedy == "" {
@@ -96,6 +101,18 @@ func (e *Error) Is(target error) bool {
 // Cause is the error as one of another error's causes; its own causes are dropped.
 func (e *Error) Cause() Cause {
 	return Cause{Reason: e.Data.Reason, Message: e.Message, Subject: e.Data.Subject, Remedy: e.Data.Remedy}
+}
+
+// WithRemedy says what to do about it, in place of the reason's own remedy.
+func (e *Error) WithRemedy(remedy string) *Error {
+	e.Data.Remedy = remedy
+	return e
+}
+
+// WithWait says on what, or whom, it waited.
+func (e *Error) WithWait(what string) *Error {
+	e.Data.WaitingFor = what
+	return e
 }
 
 // From keeps what brought the error about in its chain, for the log.

@@ -30,39 +30,46 @@ type Event struct {
 	Reason Reason `json:"reason,omitempty"`
 }
 
-// EventKind is what happened.
-type EventKind string
-
-const (
-	// EventNodeJoined is a node that has become a member.
-	EventNodeJoined EventKind = "node_joined"
-	// EventNodeReached is a member that answers, and did not before.
-	EventNodeReached EventKind = "node_reached"
-	// EventNodeLost is a member that does not answer any more.
-	EventNodeLost EventKind = "node_lost"
-	// EventNodeLeft is a node that is no member any more.
-	EventNodeLeft EventKind = "node_left"
-	// EventCablePlugged is a cable that was plugged in.
-	EventCablePlugged EventKind = "cable_plugged"
-	// EventCablePulled is a cable that was pulled out.
-	EventCablePulled EventKind = "cable_pulled"
-	// EventCableChanged is a cable that has become better or worse.
-	EventCableChanged EventKind = "cable_changed"
-	// EventRDMAChanged is a cable that has become ready for RDMA, or is it no longer.
-	EventRDMAChanged EventKind = "rdma_changed"
-	// EventConditionRaised is a condition that holds now.
-	EventConditionRaised EventKind = "condition_raised"
-	// EventConditionCleared is a condition that holds no longer.
-	EventConditionCleared EventKind = "condition_cleared"
-	// EventJobChanged is a job that is new, or in another phase.
-	EventJobChanged EventKind = "job_changed"
-)
-
-// Values lists the kinds.
-func (EventKind) Values() []string {
-	return words(EventNodeJoined, EventNodeReached, EventNodeLost, EventNodeLeft, EventCablePlugged, EventCablePulled,
-		EventCableChanged, EventRDMAChanged, EventConditionRaised, EventConditionCleared, EventJobChanged)
+// AuditCall is what somebody asked of this node for another node or for another
+// account, and what came of it.
+type AuditCall struct {
+	// Node is the node that called; absent where a client on this Mac did.
+	Node NodeID `json:"node,omitempty"`
+	// By is the person who asked, as the calling node says; absent where the node asked
+	// for itself.
+	By Principal `json:"by,omitzero"`
+	// Of is the person whose job, grant or measurement it is; absent where it is nobody's.
+	Of Principal `json:"of,omitzero"`
+	// Account is the account of this Mac as which it was done, or that was mapped.
+	Account string `json:"account,omitempty"`
+	// What is the method, the kind of connection (PeerConnKind), or AuditUnknown.
+	What string `json:"what"`
+	// Subject is what it is about: a job, a rank, a cable, a node, a person; or the names
+	// of the parameters that were given. Never a value that may be secret.
+	Subject string `json:"subject,omitempty"`
+	// Why is why it was allowed, or that it was refused.
+	Why AuditWhy `json:"why"`
+	// Reason is why it was refused, or why what was allowed failed.
+	Reason Reason `json:"reason,omitempty"`
 }
 
-// Valid reports whether the kind belongs to this version.
-func (k EventKind) Valid() bool { return known(k) }
+// AuditUnknown is the What of a call for which this version has no method and no kind
+// of connection.
+const AuditUnknown = "unknown"
+
+// AuditEntry is one call, or several that are the same but for their times and
+// followed each other within AuditRepeat.
+type AuditEntry struct {
+	// Seq numbers this node's entries, in the order of First; a gap is what was dropped.
+	Seq uint64 `json:"seq"`
+	AuditCall
+	// First is when the first of the calls was made.
+	First Time `json:"first"`
+	// Last is when the last was.
+	Last Time `json:"last"`
+	// Count is how many calls it stands for.
+	Count uint64 `json:"count"`
+	// Dropped is how many older calls by the same node or account were dropped to make
+	// room, and are listed nowhere.
+	Dropped uint64 `json:"dropped,omitempty"`
+}

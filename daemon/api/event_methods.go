@@ -3,7 +3,7 @@ package api
 func eventMethods() []MethodInfo {
 	return []MethodInfo{
 		method[EventSelect, EventListResult]("event.list", ClassRead, "",
-			"What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was plugged before that is none."),
+			"What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them."),
 		method[EventSelect, EventWatchResult]("event.watch", ClassRead, "event.happened",
 			"event.list, and every event after."),
 		method[EventAuditParams, EventAuditResult]("event.audit", ClassUser, "",
@@ -13,7 +13,7 @@ func eventMethods() []MethodInfo {
 
 // EventSelect says which events.
 type EventSelect struct {
-	// Since leaves out those of before; absent = all that are kept.
+	// Since leaves out earlier ones; absent = all that are kept.
 	Since Time `json:"since,omitzero"`
 }
 

@@ -31,10 +31,6 @@ const (
 	APIFile = "api.json"
 	// JobsFolder holds a folder for every job, in it one for every attempt, in it one for every rank.
 	JobsFolder = "jobs"
-	// SpecFile is a rank's spec.
-	SpecFile = "spec.json"
-	// ExitFile is a rank's exit record.
-	ExitFile = "exit.json"
 	// PrepareFile is what the command printed that prepares a rank's node.
 	PrepareFile = "prepare.log"
 	// OutFilePrefix and a number name the files of a rank's standard output.

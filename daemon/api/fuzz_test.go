@@ -60,12 +60,12 @@ func FuzzParsePeerAddress(f *testing.F) {
 	fuzzID(f, ParsePeerAddress, string(testNode(1))+"/10.0.0.7", string(testNode(1))+"/fe80::1%en5")
 }
 
-func FuzzParseReceptacle(f *testing.F) {
+func FuzzParsePort(f *testing.F) {
 	for _, s := range []string{"1", "255", "0", "007", "+1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if r, err := ParseReceptacle(s); err == nil && (r == 0 || r.String() != s) {
+		if r, err := ParsePortNumber(s); err == nil && (r == 0 || r.String() != s) {
 			t.Fatalf("%q gave %d", s, r)
 		}
 	})

@@ -26,7 +26,7 @@ func goldenFiles() map[string]any {
 			"node": testNode(1), "node_display": testNode(1).Display(), "cluster": sampleCluster, "job": JobID("j4k2m9xq7"),
 			"measurement": MeasureID("m4k2m9xq7"), "rank": RankRef{"j4k2m9xq7", 2, 1}, "link_end": LinkEnd{testNode(1), 1},
 			"link": sampleLink(), "principal": Principal{"anna", testNode(1)},
-			"peer_address": sample[PeerAddress](), "receptacle": Receptacle(3), "time": sampleTime(),
+			"peer_address": sample[PeerAddress](), "receptacle": PortNumber(3), "time": sampleTime(),
 			"key": sample[Key](), "version": sample[Version](),
 		},
 		"signing":                sampleSigning(),

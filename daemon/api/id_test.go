@@ -120,10 +120,10 @@ func TestIDs(t *testing.T) {
 	})
 	t.Run("receptacle", func(t *testing.T) {
 		is := is.New(t)
-		r, err := ParseReceptacle("255")
+		r, err := ParsePortNumber("255")
 		is.NoErr(err)
-		is.Equal(r, Receptacle(255))
-		checkRefused(t, ParseReceptacle, "", "0", "256", "-1", "01", " 1", "x")
+		is.Equal(r, PortNumber(255))
+		checkRefused(t, ParsePortNumber, "", "0", "256", "-1", "01", " 1", "x")
 	})
 }
 
@@ -133,7 +133,7 @@ func TestLinkEndOfNode(t *testing.T) {
 	is.NoErr(err)
 	end, ok := l.End(testNode(2))
 	is.True(ok)
-	is.Equal(end.Receptacle, Receptacle(3))
+	is.Equal(end.PortNumber, PortNumber(3))
 	_, ok = l.End(testNode(3))
 	is.True(!ok)
 }

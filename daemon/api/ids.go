@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -30,8 +31,8 @@ type NodeID string
 // NodeIDFromKey derives the id of the node that holds the key.
 func NodeIDFromKey(key ed25519.PublicKey) NodeID {
 	sum := sha256.Sum256(key)
-	body := encodeCrockford(sum[:], NodeIDLength-1)
-	return NodeID(body + string(crockford[nodeIDCheck(body)]))
+	body := Base32().EncodeToString(sum[:])[:NodeIDLength-1]
+	return NodeID(body + string(Crockford[nodeIDCheck(body)]))
 }
 
 // ParseNodeID reads an id as people write it: dashes and spaces anywhere,
@@ -40,7 +41,7 @@ func ParseNodeID(s string) (NodeID, error) {
 	const field = "node id"
 	folded := FoldCrockford(s)
 	switch {
-	case !isCrockford(folded):
+	case strings.Trim(folded, Crockford) != "":
 		return "", malformed(field, s, "holds a character that no id has",
 			"use digits and the letters a to z without i, l, o and u")
 	case len(folded) != NodeIDLength:
@@ -55,7 +56,7 @@ func ParseNodeID(s string) (NodeID, error) {
 
 // Valid reports whether the id is canonical and its check character fits.
 func (n NodeID) Valid() bool {
-	return len(n) == NodeIDLength && isCrockford(string(n)) && nodeIDChecks(string(n))
+	return len(n) == NodeIDLength && strings.Trim(string(n), Crockford) == "" && nodeIDChecks(string(n))
 }
 
 // String is the wire form, without dashes.
@@ -73,10 +74,7 @@ func (n NodeID) Display() string {
 
 // MarshalText writes the wire form and refuses an invalid id.
 func (n NodeID) MarshalText() ([]byte, error) {
-	if !n.Valid() {
-		return nil, malformed("node id", string(n), "is not valid", "set it from NodeIDFromKey or ParseNodeID")
-	}
-	return []byte(n), nil
+	return marshalCanonical(n, "node id", "set it from NodeIDFromKey or ParseNodeID")
 }
 
 // UnmarshalText reads the wire form only.
@@ -129,35 +127,21 @@ func ParseClusterID(s string) (ClusterID, error) {
 }
 
 // Valid reports whether the id is canonical.
-func (c ClusterID) Valid() bool { return isHex(string(c), ClusterIDLength) }
+func (c ClusterID) Valid() bool {
+	return len(c) == ClusterIDLength && strings.Trim(string(c), "0123456789abcdef") == ""
+}
 
 // String is the wire form.
 func (c ClusterID) String() string { return string(c) }
 
 // MarshalText writes the wire form and refuses an invalid id.
 func (c ClusterID) MarshalText() ([]byte, error) {
-	if !c.Valid() {
-		return nil, malformed("cluster id", string(c), "is not valid", "set it from ClusterIDFromEntry or ParseClusterID")
-	}
-	return []byte(c), nil
+	return marshalCanonical(c, "cluster id", "set it from ClusterIDFromEntry or ParseClusterID")
 }
 
 // UnmarshalText reads the wire form only.
 func (c *ClusterID) UnmarshalText(text []byte) error {
 	return unmarshalCanonical(c, text, "cluster id", ParseClusterID)
-}
-
-// isHex reports whether s is n lower-case hexadecimal characters.
-func isHex(s string, n int) bool {
-	if len(s) != n {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }
 
 // shortIDLength is that of the common shape of the ids that are drawn at random: a letter
@@ -184,10 +168,7 @@ func (j JobID) String() string { return string(j) }
 
 // MarshalText writes the wire form and refuses an invalid id.
 func (j JobID) MarshalText() ([]byte, error) {
-	if !j.Valid() {
-		return nil, malformed("job id", string(j), "is not valid", "set it from NewJobID or ParseJobID")
-	}
-	return []byte(j), nil
+	return marshalCanonical(j, "job id", "set it from NewJobID or ParseJobID")
 }
 
 // UnmarshalText reads the wire form only.
@@ -198,7 +179,7 @@ func (j *JobID) UnmarshalText(text []byte) error {
 func newShortID(letter byte) string {
 	var b [5]byte
 	rand.Read(b[:]) // never fails: the runtime ends the process where the system has no randomness
-	return string(letter) + encodeCrockford(b[:], shortIDLength-1)
+	return string(letter) + Base32().EncodeToString(b[:])
 }
 
 func parseShortID(field string, letter byte, s, remedy string) (string, error) {
@@ -213,7 +194,7 @@ func parseShortID(field string, letter byte, s, remedy string) (string, error) {
 }
 
 func validShortID(letter byte, s string) bool {
-	return len(s) == shortIDLength && s[0] == letter && isCrockford(s[1:])
+	return len(s) == shortIDLength && s[0] == letter && strings.Trim(s[1:], Crockford) == ""
 }
 
 // MeasureID names one run of a measurement: `m` and 8 Crockford characters.
@@ -237,10 +218,7 @@ func (m MeasureID) String() string { return string(m) }
 
 // MarshalText writes the wire form and refuses an invalid id.
 func (m MeasureID) MarshalText() ([]byte, error) {
-	if !m.Valid() {
-		return nil, malformed("measurement id", string(m), "is not valid", "set it from NewMeasureID or ParseMeasureID")
-	}
-	return []byte(m), nil
+	return marshalCanonical(m, "measurement id", "set it from NewMeasureID or ParseMeasureID")
 }
 
 // UnmarshalText reads the wire form only.
@@ -264,7 +242,7 @@ func NewLinkID(a, b LinkEnd) (LinkID, error) {
 	}
 	l := LinkID{Low: a, High: b}
 	if !l.Valid() {
-		return LinkID{}, malformed("link", l.String(), "needs two different receptacles", "name both ends as NODE:RECEPTACLE")
+		return LinkID{}, malformed("link", l.String(), "needs two different ports", "name both ends as NODE:PORT")
 	}
 	return l, nil
 }
@@ -302,6 +280,14 @@ func (l LinkID) End(node NodeID) (LinkEnd, bool) {
 	return LinkEnd{}, false
 }
 
+// Other returns the end opposite of one.
+func (l LinkID) Other(end LinkEnd) LinkEnd {
+	if end == l.Low {
+		return l.High
+	}
+	return l.Low
+}
+
 // Compare orders by lower end, then by higher end.
 func (l LinkID) Compare(o LinkID) int { return cmp.Or(l.Low.Compare(o.Low), l.High.Compare(o.High)) }
 
@@ -310,10 +296,7 @@ func (l LinkID) String() string { return l.Low.String() + "~" + l.High.String() 
 
 // MarshalText writes the wire form and refuses an invalid name.
 func (l LinkID) MarshalText() ([]byte, error) {
-	if !l.Valid() {
-		return nil, malformed("link", l.String(), "is not valid", "set it from NewLinkID or ParseLinkID")
-	}
-	return []byte(l.String()), nil
+	return marshalCanonical(l, "link", "set it from NewLinkID or ParseLinkID")
 }
 
 // UnmarshalText reads the wire form only.
@@ -321,36 +304,17 @@ func (l *LinkID) UnmarshalText(text []byte) error {
 	return unmarshalCanonical(l, text, "link", ParseLinkID)
 }
 
-// crockford is the alphabet of Douglas Crockford's base 32, lower case: the
+// Crockford is the alphabet of Douglas Crockford's base 32, lower case: the
 // digits and letters without i, l, o and u.
-const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+const Crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// encodeCrockford writes the first n*5 bits of b, most significant first.
-// b holds at least that many bits.
-func encodeCrockford(b []byte, n int) string {
-	out := make([]byte, n)
-	for i := range out {
-		v := 0
-		for bit := i * 5; bit < i*5+5; bit++ {
-			v = v<<1 | int(b[bit/8]>>(7-bit%8))&1
-		}
-		out[i] = crockford[v]
-	}
-	return string(out)
+// Base32 writes bytes in Crockford characters, without padding.
+func Base32() *base32.Encoding {
+	return base32.NewEncoding(Crockford).WithPadding(base32.NoPadding)
 }
 
 // crockfordValue is the value 0 to 31 of a canonical character, -1 for any other byte.
-func crockfordValue(c byte) int { return strings.IndexByte(crockford, c) }
-
-// isCrockford says whether s holds canonical characters only.
-func isCrockford(s string) bool {
-	for i := range len(s) {
-		if crockfordValue(s[i]) < 0 {
-			return false
-		}
-	}
-	return true
-}
+func crockfordValue(c byte) int { return strings.IndexByte(Crockford, c) }
 
 // FoldCrockford turns what a person may have typed into canonical characters:
 // lower case, o read as 0, i and l read as 1, dashes and spaces dropped.

@@ -183,25 +183,3 @@ type FieldChange struct {
 	// To is its value now, as JSON; absent where it has none.
 	To string `json:"to,omitempty"`
 }
-
-// ApplyOutcome is what became of a declaration.
-type ApplyOutcome string
-
-const (
-	// ApplyCreated is a name that was not declared before.
-	ApplyCreated ApplyOutcome = "created"
-	// ApplyChanged is a job in the place of one of which no program ran.
-	ApplyChanged ApplyOutcome = "changed"
-	// ApplyReplaced is a job in the place of one whose program was ended for it.
-	ApplyReplaced ApplyOutcome = "replaced"
-	// ApplyUnchanged is a job that is there as it is declared, whether it waits, runs or has ended.
-	ApplyUnchanged ApplyOutcome = "unchanged"
-)
-
-// Values lists the outcomes.
-func (ApplyOutcome) Values() []string {
-	return words(ApplyCreated, ApplyChanged, ApplyReplaced, ApplyUnchanged)
-}
-
-// Valid reports whether the outcome belongs to this version.
-func (o ApplyOutcome) Valid() bool { return known(o) }

@@ -59,7 +59,7 @@ type JobLogsParams struct {
 	// Follow goes on with what is printed later, over all attempts.
 	Follow bool `json:"follow,omitempty"`
 	// Prepare gives what the command that prepares each rank's node printed, all of it as standard error, in place of
-	// what the program prints. A node of before this field gives what the program prints.
+	// what the program prints. A node from before this field gives what the program prints.
 	Prepare bool `json:"prepare,omitempty"`
 	// TailBytes begins that far before the end of each stream; 0 = at the beginning.
 	TailBytes int64 `json:"tail_bytes,omitempty"`
@@ -138,19 +138,3 @@ type JobResizeParams struct {
 	// Columns counts the characters of a line.
 	Columns int `json:"columns"`
 }
-
-// OutputStream is where a rank printed.
-type OutputStream string
-
-const (
-	// StreamOut is standard output.
-	StreamOut OutputStream = "out"
-	// StreamErr is standard error.
-	StreamErr OutputStream = "err"
-)
-
-// Values lists the streams.
-func (OutputStream) Values() []string { return words(StreamOut, StreamErr) }
-
-// Valid reports whether the stream belongs to this version.
-func (s OutputStream) Valid() bool { return known(s) }

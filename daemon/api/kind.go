@@ -5,46 +5,6 @@ import (
 	"sync"
 )
 
-// Kind says what a document is about. A node passes on kinds it does not know.
-type Kind string
-
-const (
-	// KindIdentity is who a node is: name, model, chip, system, MLX.
-	KindIdentity Kind = "identity"
-	// KindMemory is a node's memory now.
-	KindMemory Kind = "memory"
-	// KindSystem is a node's load, power, temperatures and fans now.
-	KindSystem Kind = "system"
-	// KindNetwork is a node's network interfaces.
-	KindNetwork Kind = "network"
-	// KindThunderbolt is one receptacle and what hangs on it.
-	KindThunderbolt Kind = "thunderbolt"
-	// KindRDMA is one receptacle's RDMA: what could be, what is switched on, the device.
-	KindRDMA Kind = "rdma"
-	// KindReach is one address at which a peer answered with the right identity.
-	KindReach Kind = "reach"
-	// KindSharing is what a node lends, to whom and when.
-	KindSharing Kind = "sharing"
-	// KindGPUProfile is the measurement of a node's GPU.
-	KindGPUProfile Kind = "gpu-profile"
-	// KindLinkProfile is the measurement of one path to a peer.
-	KindLinkProfile Kind = "link-profile"
-	// KindJob is a job, written by its home.
-	KindJob Kind = "job"
-	// KindRank is one process of a job, written by the node it runs on.
-	KindRank Kind = "rank"
-	// KindGrant is what a node has granted to one rank or measurement.
-	KindGrant Kind = "grant"
-	// KindCondition is one health condition that only the node itself can know.
-	KindCondition Kind = "condition"
-	// KindRDMAChange is a node's record of what it changed for one cable.
-	KindRDMAChange Kind = "rdma-change"
-	// KindNodeState is what a node says of itself: awake, asleep, stopping.
-	KindNodeState Kind = "node-state"
-	// KindPending is a Mac that asks to be paired. It never leaves the node.
-	KindPending Kind = "pending"
-)
-
 // KindInfo is a row of the table of kinds.
 type KindInfo struct {
 	// Kind is the key.
@@ -70,8 +30,8 @@ func Kinds() []KindInfo {
 		{Kind: KindMemory, Value: reflect.TypeFor[Memory](), Name: NameEmpty, Replicated: true, Live: true},
 		{Kind: KindSystem, Value: reflect.TypeFor[System](), Name: NameEmpty, Replicated: true, Live: true},
 		{Kind: KindNetwork, Value: reflect.TypeFor[Network](), Name: NameEmpty, Replicated: true},
-		{Kind: KindThunderbolt, Value: reflect.TypeFor[Thunderbolt](), Name: NameReceptacle, Replicated: true},
-		{Kind: KindRDMA, Value: reflect.TypeFor[RDMA](), Name: NameReceptacle, Replicated: true},
+		{Kind: KindThunderbolt, Value: reflect.TypeFor[Thunderbolt](), Name: NamePortNumber, Replicated: true},
+		{Kind: KindRDMA, Value: reflect.TypeFor[RDMA](), Name: NamePortNumber, Replicated: true},
 		{Kind: KindReach, Value: reflect.TypeFor[Reach](), Name: NamePeerAddress, Replicated: true},
 		{Kind: KindSharing, Value: reflect.TypeFor[Sharing](), Name: NameEmpty, Replicated: true, Persisted: true},
 		{Kind: KindGPUProfile, Value: reflect.TypeFor[GPUProfile](), Name: NameEmpty, Replicated: true, Persisted: true, Fresh: true},
@@ -100,16 +60,6 @@ var kindIndex = sync.OnceValue(func() map[Kind]KindInfo {
 	}
 	return index
 })
-
-// Values lists the kinds.
-func (Kind) Values() []string {
-	all := Kinds()
-	out := make([]string, len(all))
-	for i, info := range all {
-		out[i] = string(info.Kind)
-	}
-	return out
-}
 
 // Valid reports whether the kind belongs to this version.
 func (k Kind) Valid() bool { _, ok := LookupKind(k); return ok }

@@ -93,54 +93,6 @@ type SizeResult struct {
 	RTTUS *float64 `json:"rtt_us,omitempty"`
 }
 
-// Transport is what carries bytes between two nodes.
-type Transport string
-
-const (
-	// TransportSocket is TCP.
-	TransportSocket Transport = "socket"
-	// TransportRDMA is RDMA over a Thunderbolt cable.
-	TransportRDMA Transport = "rdma"
-)
-
-// Values lists the transports.
-func (Transport) Values() []string { return words(TransportSocket, TransportRDMA) }
-
-// Valid reports whether the transport belongs to this version.
-func (t Transport) Valid() bool { return known(t) }
-
-// LinkKind is what a path between two nodes is made of, as screens show it.
-type LinkKind string
-
-const (
-	// LinkWiFi is wireless LAN at either end.
-	LinkWiFi LinkKind = "wifi"
-	// LinkEthernet is wired LAN.
-	LinkEthernet LinkKind = "ethernet"
-	// LinkTB3 is IP over a Thunderbolt 3 cable.
-	LinkTB3 LinkKind = "tb3"
-	// LinkTB4 is IP over a Thunderbolt 4 cable.
-	LinkTB4 LinkKind = "tb4"
-	// LinkTB5 is IP over a Thunderbolt 5 cable.
-	LinkTB5 LinkKind = "tb5"
-	// LinkRDMA is RDMA over a cable.
-	LinkRDMA LinkKind = "rdma"
-	// LinkVPN is a tunnel whose interface says so.
-	LinkVPN LinkKind = "vpn"
-	// LinkLoopback is the machine itself.
-	LinkLoopback LinkKind = "loopback"
-	// LinkUnknown is what no source tells.
-	LinkUnknown LinkKind = "unknown"
-)
-
-// Values lists the kinds.
-func (LinkKind) Values() []string {
-	return words(LinkWiFi, LinkEthernet, LinkTB3, LinkTB4, LinkTB5, LinkRDMA, LinkVPN, LinkLoopback, LinkUnknown)
-}
-
-// Valid reports whether the kind belongs to this version.
-func (k LinkKind) Valid() bool { return known(k) }
-
 // Cable is a Thunderbolt cable as both ends tell of it, or the one that does.
 type Cable struct {
 	// Link is its id; absent where the other end does not run Fulmen.
@@ -171,6 +123,14 @@ type Cable struct {
 	Stale bool `json:"stale,omitempty"`
 	// Simulated says that no real hardware is behind it.
 	Simulated bool `json:"simulated,omitempty"`
+}
+
+// NegotiatedBitsPerS is the slower direction; 0 where not both are known.
+func (c Cable) NegotiatedBitsPerS() int64 {
+	if c.ForwardBitsPerS == nil || c.BackwardBitsPerS == nil {
+		return 0
+	}
+	return min(*c.ForwardBitsPerS, *c.BackwardBitsPerS)
 }
 
 // CableEnd is one end of a cable.
@@ -230,30 +190,6 @@ type LinkRow struct {
 	// Simulated says that the numbers are a scenario's.
 	Simulated bool `json:"simulated,omitempty"`
 }
-
-// LinkVerdict is how a cable or path is.
-type LinkVerdict string
-
-const (
-	// VerdictGood is as it should be.
-	VerdictGood LinkVerdict = "good"
-	// VerdictSlow is slower than its ports or its history.
-	VerdictSlow LinkVerdict = "slow"
-	// VerdictBad does not work as it should.
-	VerdictBad LinkVerdict = "bad"
-	// VerdictDown carries nothing now.
-	VerdictDown LinkVerdict = "down"
-	// VerdictUnknown is not measured, or not told.
-	VerdictUnknown LinkVerdict = "unknown"
-)
-
-// Values lists the verdicts, from the best.
-func (LinkVerdict) Values() []string {
-	return words(VerdictGood, VerdictSlow, VerdictBad, VerdictDown, VerdictUnknown)
-}
-
-// Valid reports whether the verdict belongs to this version.
-func (v LinkVerdict) Valid() bool { return known(v) }
 
 func linkMethods() []MethodInfo {
 	return []MethodInfo{
@@ -376,70 +312,45 @@ type LinkExportResult struct {
 	Notes []Cause `json:"notes,omitempty"`
 }
 
-// ExportForm is a form of the graph for other tools.
-type ExportForm string
-
-const (
-	// ExportJSON is LinkListResult.
-	ExportJSON ExportForm = "json"
-	// ExportDOT is GraphViz.
-	ExportDOT ExportForm = "dot"
-	// ExportHostfile is MLX's host file.
-	ExportHostfile ExportForm = "hostfile"
-	// ExportMatrix is JACCL's device matrix.
-	ExportMatrix ExportForm = "matrix"
-)
-
-// Values lists the forms.
-func (ExportForm) Values() []string {
-	return words(ExportJSON, ExportDOT, ExportHostfile, ExportMatrix)
-}
-
-// Valid reports whether the form belongs to this version.
-func (f ExportForm) Valid() bool { return known(f) }
-
 // LinkEnd is one end of a cable: a receptacle of a node, written `ID:1`.
 type LinkEnd struct {
 	Node       NodeID
-	Receptacle Receptacle
+	PortNumber PortNumber
 }
 
 // ParseLinkEnd reads a cable's end; the node id as people write it.
 func ParseLinkEnd(s string) (LinkEnd, error) {
 	node, port, ok := strings.Cut(s, ":")
 	if !ok {
-		return LinkEnd{}, malformed("cable end", s, "has no receptacle", "write it as NODE:RECEPTACLE, such as 7h3k...:1")
+		return LinkEnd{}, malformed("cable end", s, "names no port", "write it as NODE:PORT, such as 7h3k...:1")
 	}
 	id, err := ParseNodeID(node)
 	if err != nil {
 		return LinkEnd{}, err
 	}
-	r, err := ParseReceptacle(port)
+	r, err := ParsePortNumber(port)
 	if err != nil {
 		return LinkEnd{}, err
 	}
-	return LinkEnd{Node: id, Receptacle: r}, nil
+	return LinkEnd{Node: id, PortNumber: r}, nil
 }
 
 // Valid reports whether both parts are set and canonical.
 func (e LinkEnd) Valid() bool {
-	return e.Receptacle >= 1 && e.Receptacle <= MaxReceptacle && e.Node.Valid()
+	return e.PortNumber >= 1 && e.PortNumber <= MaxPortNumber && e.Node.Valid()
 }
 
 // Compare orders by node id, then by receptacle as a number.
 func (e LinkEnd) Compare(o LinkEnd) int {
-	return cmp.Or(cmp.Compare(e.Node, o.Node), cmp.Compare(e.Receptacle, o.Receptacle))
+	return cmp.Or(cmp.Compare(e.Node, o.Node), cmp.Compare(e.PortNumber, o.PortNumber))
 }
 
 // String is the wire form.
-func (e LinkEnd) String() string { return string(e.Node) + ":" + e.Receptacle.String() }
+func (e LinkEnd) String() string { return string(e.Node) + ":" + e.PortNumber.String() }
 
 // MarshalText writes the wire form and refuses an invalid end.
 func (e LinkEnd) MarshalText() ([]byte, error) {
-	if !e.Valid() {
-		return nil, malformed("cable end", e.String(), "is not valid", "set node and receptacle (from 1)")
-	}
-	return []byte(e.String()), nil
+	return marshalCanonical(e, "cable end", "set node and port (from 1)")
 }
 
 // UnmarshalText reads the wire form only.
@@ -447,19 +358,19 @@ func (e *LinkEnd) UnmarshalText(text []byte) error {
 	return unmarshalCanonical(e, text, "cable end", ParseLinkEnd)
 }
 
-// MaxReceptacle is the highest number of a receptacle.
-const MaxReceptacle = 255
+// MaxPortNumber is the highest number of a receptacle.
+const MaxPortNumber = 255
 
-// Receptacle is the number of a Thunderbolt socket of a Mac, 1 to 255, as the
+// PortNumber is the number of a Thunderbolt socket of a Mac, 1 to 255, as the
 // system itself numbers it. Where it sits on the case is a fact of the
 // thunderbolt document. Zero is no receptacle.
-type Receptacle int // not uint8: encoding/json writes a slice of those as base64
+type PortNumber int // not uint8: encoding/json writes a slice of those as base64
 
-// ParseReceptacle reads a receptacle number.
-func ParseReceptacle(s string) (Receptacle, error) {
-	n, err := parseCount("receptacle", s, 1, MaxReceptacle)
-	return Receptacle(n), err
+// ParsePortNumber reads a receptacle number.
+func ParsePortNumber(s string) (PortNumber, error) {
+	n, err := parseCount("port", s, 1, MaxPortNumber)
+	return PortNumber(n), err
 }
 
 // String is the decimal number.
-func (r Receptacle) String() string { return strconv.Itoa(int(r)) }
+func (r PortNumber) String() string { return strconv.Itoa(int(r)) }

@@ -25,8 +25,6 @@ const (
 	ServiceNamePrefix = "Fulmen Thunderbolt "
 	// MinMacOS is the oldest system that the MLX in the bundle runs on.
 	MinMacOS = "26.0"
-	// MinRDMAMacOS is the oldest system with RDMA over Thunderbolt.
-	MinRDMAMacOS = "26.2"
 )
 
 // RankLabelsOf begins the labels of a node's ranks. Several daemons of one machine, as in
@@ -40,4 +38,4 @@ func RankLabel(node NodeID, cluster ClusterID, rank RankRef) string {
 }
 
 // ServiceName is the network service that Fulmen makes for a receptacle.
-func ServiceName(r Receptacle) string { return ServiceNamePrefix + r.String() }
+func ServiceName(r PortNumber) string { return ServiceNamePrefix + r.String() }

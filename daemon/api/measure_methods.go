@@ -102,27 +102,3 @@ type MeasureItem struct {
 	// Error is why it failed.
 	Error *Error `json:"error,omitempty"`
 }
-
-// MeasureState is how far a measurement has come.
-type MeasureState string
-
-const (
-	// MeasureWaiting waits for grants, or for a better moment.
-	MeasureWaiting MeasureState = "waiting"
-	// MeasureRunning measures.
-	MeasureRunning MeasureState = "running"
-	// MeasureDone has its result.
-	MeasureDone MeasureState = "done"
-	// MeasureFailed has none.
-	MeasureFailed MeasureState = "failed"
-	// MeasureCancelled was ended on request.
-	MeasureCancelled MeasureState = "cancelled"
-)
-
-// Values lists the states.
-func (MeasureState) Values() []string {
-	return words(MeasureWaiting, MeasureRunning, MeasureDone, MeasureFailed, MeasureCancelled)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s MeasureState) Valid() bool { return known(s) }

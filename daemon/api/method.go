@@ -6,27 +6,6 @@ import (
 	"sync"
 )
 
-// MethodClass is who may call a method.
-type MethodClass string
-
-const (
-	// ClassRead is any local user with a token.
-	ClassRead MethodClass = "read"
-	// ClassUser is any local user with a token, for what is their own.
-	ClassUser MethodClass = "user"
-	// ClassAdmin is uid 0; on macOS who holds an authorisation for AdminRight; on Linux also
-	// the group AdminGroup; in user mode the daemon's own uid. A token never has this class.
-	ClassAdmin MethodClass = "admin"
-	// ClassPeer is a member of the cluster. Its methods have a table of their own.
-	ClassPeer MethodClass = "peer"
-)
-
-// Values lists the classes.
-func (MethodClass) Values() []string { return words(ClassRead, ClassUser, ClassAdmin, ClassPeer) }
-
-// Valid reports whether the class belongs to this version.
-func (c MethodClass) Valid() bool { return known(c) }
-
 // MethodInfo is a row of a table of methods.
 type MethodInfo struct {
 	// Name is group.verb.
@@ -83,25 +62,14 @@ func LookupMethod(name string) (MethodInfo, bool) {
 	return info, ok
 }
 
-// LookupPeerMethod finds a peer method's row. A local method is never found here.
-func LookupPeerMethod(name string) (MethodInfo, bool) {
-	info, ok := peerMethodIndex()[name]
-	return info, ok
-}
-
-// The indexes are built at the first look-up and never change.
-var (
-	methodIndex     = sync.OnceValue(func() map[string]MethodInfo { return indexMethods(Methods()) })
-	peerMethodIndex = sync.OnceValue(func() map[string]MethodInfo { return indexMethods(PeerMethods()) })
-)
-
-func indexMethods(all []MethodInfo) map[string]MethodInfo {
-	index := make(map[string]MethodInfo, len(all))
-	for _, info := range all {
+// methodIndex is built at the first look-up and never changes.
+var methodIndex = sync.OnceValue(func() map[string]MethodInfo {
+	index := map[string]MethodInfo{}
+	for _, info := range Methods() {
 		index[info.Name] = info
 	}
 	return index
-}
+})
 
 // method makes a row from its parameter and result types.
 func method[P, R any](name string, class MethodClass, notifies, doc string) MethodInfo {

@@ -5,38 +5,6 @@ import "strings"
 // MaxNameLength bounds the name of a document, in bytes.
 const MaxNameLength = 256
 
-// NameRule is how the documents of a kind are told apart on one node.
-type NameRule string
-
-const (
-	// NameEmpty is a kind of which a node has one document; its name is empty.
-	NameEmpty NameRule = "empty"
-	// NameReceptacle is a receptacle number: `3`.
-	NameReceptacle NameRule = "receptacle"
-	// NamePeerAddress is a peer and its address: `ID/10.0.0.7`.
-	NamePeerAddress NameRule = "peer_address"
-	// NameLink is a cable: `ID:1~ID:3`.
-	NameLink NameRule = "link"
-	// NamePath is a peer's address (sockets) or a cable (RDMA).
-	NamePath NameRule = "path"
-	// NameJob is a job: `j4k2m9xq7`.
-	NameJob NameRule = "job"
-	// NameRank is a rank: `j4k2m9xq7/2/0`.
-	NameRank NameRule = "rank"
-	// NameHolder is who holds a grant: a rank, or a measurement `m4k2m9xq7`.
-	NameHolder NameRule = "holder"
-	// NameCondition is a reason, and after a slash what it is about: `link_too_slow/ID:1~ID:3`.
-	NameCondition NameRule = "condition"
-	// NameNode is a node id.
-	NameNode NameRule = "node"
-)
-
-// Values lists the rules.
-func (NameRule) Values() []string {
-	return words(NameEmpty, NameReceptacle, NamePeerAddress, NameLink, NamePath, NameJob, NameRank, NameHolder,
-		NameCondition, NameNode)
-}
-
 // Check refuses a name that breaks the rule. Names are canonical: one thing
 // has one name.
 func (r NameRule) Check(name string) error {
@@ -47,8 +15,8 @@ func (r NameRule) Check(name string) error {
 			return malformed("document name", name, "must be empty for this kind", "leave it out")
 		}
 		return nil
-	case NameReceptacle:
-		_, err := ParseReceptacle(name)
+	case NamePortNumber:
+		_, err := ParsePortNumber(name)
 		return err
 	case NamePeerAddress:
 		return new(PeerAddress).UnmarshalText(text)

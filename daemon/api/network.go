@@ -38,8 +38,8 @@ type Interface struct {
 	BridgeConfigured string `json:"bridge_configured,omitempty"`
 	// Members are a bridge's members.
 	Members []string `json:"members,omitempty"`
-	// Receptacle is the Thunderbolt receptacle it belongs to.
-	Receptacle Receptacle `json:"receptacle,omitempty"`
+	// PortNumber is the Thunderbolt receptacle it belongs to.
+	PortNumber PortNumber `json:"receptacle,omitempty"`
 	// Service is the network service that configures it.
 	Service *NetworkService `json:"service,omitempty"`
 	// Expensive says that the system counts its traffic as costly.
@@ -89,56 +89,5 @@ type NetworkService struct {
 	Ours bool `json:"ours,omitempty"`
 }
 
-// InterfaceType is what a network interface is.
-type InterfaceType string
-
-const (
-	// InterfaceWiFi is wireless LAN.
-	InterfaceWiFi InterfaceType = "wifi"
-	// InterfaceEthernet is wired LAN.
-	InterfaceEthernet InterfaceType = "ethernet"
-	// InterfaceThunderbolt is IP over a Thunderbolt cable.
-	InterfaceThunderbolt InterfaceType = "thunderbolt"
-	// InterfaceBridge joins other interfaces.
-	InterfaceBridge InterfaceType = "bridge"
-	// InterfaceVPN is a tunnel that says it is one.
-	InterfaceVPN InterfaceType = "vpn"
-	// InterfaceLoopback is the machine itself.
-	InterfaceLoopback InterfaceType = "loopback"
-	// InterfaceUnknown is what the system does not tell.
-	InterfaceUnknown InterfaceType = "unknown"
-)
-
-// Values lists the types.
-func (InterfaceType) Values() []string {
-	return words(InterfaceWiFi, InterfaceEthernet, InterfaceThunderbolt, InterfaceBridge, InterfaceVPN,
-		InterfaceLoopback, InterfaceUnknown)
-}
-
 // IsNetwork reports whether a network joins many machines there, and no cable two.
 func (t InterfaceType) IsNetwork() bool { return t == InterfaceWiFi || t == InterfaceEthernet }
-
-// Valid reports whether the type belongs to this version.
-func (t InterfaceType) Valid() bool { return known(t) }
-
-// AddressOrigin is how an address came about.
-type AddressOrigin string
-
-const (
-	// AddressManual was set by a person or by Fulmen.
-	AddressManual AddressOrigin = "manual"
-	// AddressDHCP was leased.
-	AddressDHCP AddressOrigin = "dhcp"
-	// AddressAutomatic was made by the system: IPv6 autoconfiguration.
-	AddressAutomatic AddressOrigin = "automatic"
-	// AddressLinkLocal was taken by the system itself because nobody gave one; it may come late and change.
-	AddressLinkLocal AddressOrigin = "link_local"
-)
-
-// Values lists the origins.
-func (AddressOrigin) Values() []string {
-	return words(AddressManual, AddressDHCP, AddressAutomatic, AddressLinkLocal)
-}
-
-// Valid reports whether the origin belongs to this version.
-func (o AddressOrigin) Valid() bool { return known(o) }

@@ -17,30 +17,6 @@ type NodeState struct {
 	Idle *bool `json:"idle,omitempty"`
 }
 
-// SelfState is what a node says it does.
-type SelfState string
-
-const (
-	// SelfAwake is at work.
-	SelfAwake SelfState = "awake"
-	// SelfAsleep sleeps, said just before.
-	SelfAsleep SelfState = "asleep"
-	// SelfStopping ends the daemon.
-	SelfStopping SelfState = "stopping"
-	// SelfRestarting restarts the machine.
-	SelfRestarting SelfState = "restarting"
-	// SelfLeft has left the cluster.
-	SelfLeft SelfState = "left"
-)
-
-// Values lists the states.
-func (SelfState) Values() []string {
-	return words(SelfAwake, SelfAsleep, SelfStopping, SelfRestarting, SelfLeft)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s SelfState) Valid() bool { return known(s) }
-
 // Reach is the value of a reach document, named by peer and address: the
 // address answered with that peer's identity, over this interface.
 type Reach struct {
@@ -70,24 +46,6 @@ type Reach struct {
 	Reason Reason `json:"reason,omitempty"`
 }
 
-// PathState is what a path to a peer is used for.
-type PathState string
-
-const (
-	// PathActive carries packets.
-	PathActive PathState = "active"
-	// PathStandby answers, and is kept for when an active one fails.
-	PathStandby PathState = "standby"
-	// PathFailed answered once and does not now.
-	PathFailed PathState = "failed"
-)
-
-// Values lists the states.
-func (PathState) Values() []string { return words(PathActive, PathStandby, PathFailed) }
-
-// Valid reports whether the state belongs to this version.
-func (s PathState) Valid() bool { return known(s) }
-
 // Pending is the value of a pending document, named by the asking node: an
 // entry of the inbox. Nothing of it is proved yet.
 type Pending struct {
@@ -110,28 +68,6 @@ type Pending struct {
 	// TriesLeft counts the wrong codes that are still allowed.
 	TriesLeft int `json:"tries_left"`
 }
-
-// PendingState is what a person did with an entry of the inbox.
-type PendingState string
-
-const (
-	// PendingAsking waits for a person.
-	PendingAsking PendingState = "asking"
-	// PendingProving has a code and is checking it.
-	PendingProving PendingState = "proving"
-	// PendingLater was put off.
-	PendingLater PendingState = "later"
-	// PendingIgnored was ignored; it stays quiet until it is gone for a day.
-	PendingIgnored PendingState = "ignored"
-)
-
-// Values lists the states.
-func (PendingState) Values() []string {
-	return words(PendingAsking, PendingProving, PendingLater, PendingIgnored)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s PendingState) Valid() bool { return known(s) }
 
 // NodeView is what one node derives about another, or about itself.
 type NodeView struct {
@@ -168,35 +104,6 @@ type PathView struct {
 	// RTTUS is the last round trip of a probe.
 	RTTUS *float64 `json:"rtt_us,omitempty"`
 }
-
-// Liveness is whether one node reaches another. Each node derives it for itself.
-type Liveness string
-
-const (
-	// LivenessAlive answers.
-	LivenessAlive Liveness = "alive"
-	// LivenessSuspect has just stopped answering.
-	LivenessSuspect Liveness = "suspect"
-	// LivenessUnreachable does not answer on any path.
-	LivenessUnreachable Liveness = "unreachable"
-	// LivenessRestarting said that it restarts; it may be waiting at FileVault.
-	LivenessRestarting Liveness = "restarting"
-	// LivenessAsleep said that it sleeps.
-	LivenessAsleep Liveness = "asleep"
-	// LivenessLeft said that it left.
-	LivenessLeft Liveness = "left"
-	// LivenessRemoved was removed from the roster.
-	LivenessRemoved Liveness = "removed"
-)
-
-// Values lists the states.
-func (Liveness) Values() []string {
-	return words(LivenessAlive, LivenessSuspect, LivenessUnreachable, LivenessRestarting, LivenessAsleep,
-		LivenessLeft, LivenessRemoved)
-}
-
-// Valid reports whether the state belongs to this version.
-func (l Liveness) Valid() bool { return known(l) }
 
 // Reached reports whether a node counts: it answers, what it says is not old, and its
 // numbers are in the totals.
@@ -279,62 +186,6 @@ type Identity struct {
 	// StartedAt is when the daemon started.
 	StartedAt Time `json:"started_at,omitzero"`
 }
-
-// Platform is a family of systems.
-type Platform string
-
-const (
-	// PlatformDarwin is macOS.
-	PlatformDarwin Platform = "darwin"
-	// PlatformLinux is Linux.
-	PlatformLinux Platform = "linux"
-)
-
-// Values lists the platforms.
-func (Platform) Values() []string { return words(PlatformDarwin, PlatformLinux) }
-
-// Valid reports whether the platform belongs to this version.
-func (p Platform) Valid() bool { return known(p) }
-
-// MLXBackend is a distributed backend of MLX, by MLX's own name.
-type MLXBackend string
-
-const (
-	// MLXBackendJACCL is collectives over RDMA.
-	MLXBackendJACCL MLXBackend = "jaccl"
-	// MLXBackendRing is collectives over TCP in a ring.
-	MLXBackendRing MLXBackend = "ring"
-	// MLXBackendMPI is collectives over an MPI library.
-	MLXBackendMPI MLXBackend = "mpi"
-	// MLXBackendNCCL is collectives over NVIDIA's library.
-	MLXBackendNCCL MLXBackend = "nccl"
-)
-
-// Values lists the backends.
-func (MLXBackend) Values() []string {
-	return words(MLXBackendJACCL, MLXBackendRing, MLXBackendMPI, MLXBackendNCCL)
-}
-
-// Valid reports whether the backend belongs to this version.
-func (b MLXBackend) Valid() bool { return known(b) }
-
-// MLXDevice is a kind of device that MLX computes on.
-type MLXDevice string
-
-const (
-	// MLXDeviceMetal is a GPU by Metal.
-	MLXDeviceMetal MLXDevice = "metal"
-	// MLXDeviceCUDA is a GPU by CUDA.
-	MLXDeviceCUDA MLXDevice = "cuda"
-	// MLXDeviceCPU is the processor.
-	MLXDeviceCPU MLXDevice = "cpu"
-)
-
-// Values lists the kinds of device.
-func (MLXDevice) Values() []string { return words(MLXDeviceMetal, MLXDeviceCUDA, MLXDeviceCPU) }
-
-// Valid reports whether the kind belongs to this version.
-func (d MLXDevice) Valid() bool { return known(d) }
 
 func nodeMethods() []MethodInfo {
 	return []MethodInfo{

@@ -7,7 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // testKey is a fixed key, so that golden files stay the same.
@@ -38,21 +38,21 @@ func TestNodeIDVector(t *testing.T) {
 // exercise every place with every value.
 func TestNodeIDCheckFindsErrors(t *testing.T) {
 	is := is.New(t)
-	rng := seeds.Fixed(t, 1).Source(2)
+	rng := testkit.Fixed(t, 1).Source(2)
 	ids := []NodeID{testNode(1), testNode(2)}
 	for range 300 {
 		body := make([]byte, 15)
 		for i := range body {
-			body[i] = crockford[rng.IntN(32)]
+			body[i] = Crockford[rng.IntN(32)]
 		}
-		ids = append(ids, NodeID(string(body)+string(crockford[nodeIDCheck(string(body))])))
+		ids = append(ids, NodeID(string(body)+string(Crockford[nodeIDCheck(string(body))])))
 	}
 	for _, id := range ids {
 		is.True(id.Valid()) // what the algorithm makes, it accepts
 		for i := range NodeIDLength {
 			for v := range 32 {
 				b := []byte(id)
-				b[i] = crockford[v]
+				b[i] = Crockford[v]
 				is.Equal(NodeID(b).Valid(), string(b) == string(id)) // one character wrong
 			}
 			for j := range i {

@@ -46,6 +46,17 @@ func unmarshalCanonical[T fmt.Stringer](dst *T, text []byte, field string, parse
 	return nil
 }
 
+// marshalCanonical is what the others write: an id that is not valid is refused.
+func marshalCanonical[T interface {
+	fmt.Stringer
+	Valid() bool
+}](v T, field, remedy string) ([]byte, error) {
+	if !v.Valid() {
+		return nil, malformed(field, v.String(), "is not valid", remedy)
+	}
+	return []byte(v.String()), nil
+}
+
 // Enum is a closed set of words on the wire. A reader keeps a word it does not
 // know: it comes from a newer version.
 type Enum interface {

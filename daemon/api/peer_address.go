@@ -27,7 +27,7 @@ func ParsePeerAddress(s string) (PeerAddress, error) {
 	}
 	a, err := netip.ParseAddr(addr)
 	if err != nil || !validZone(a.Zone()) {
-		return PeerAddress{}, malformed(field, s, "the part after / is no IP address", "write an IPv4 or IPv6 address without port")
+		return PeerAddress{}, malformed(field, s, "the part after / is not an IP address", "write an IPv4 or IPv6 address without port")
 	}
 	return PeerAddress{Peer: id, Address: a.Unmap()}, nil
 }
@@ -47,10 +47,7 @@ func (p PeerAddress) String() string { return string(p.Peer) + "/" + p.Address.S
 
 // MarshalText writes the wire form and refuses an invalid address.
 func (p PeerAddress) MarshalText() ([]byte, error) {
-	if !p.Valid() {
-		return nil, malformed("peer address", p.String(), "is not valid", "set peer and address")
-	}
-	return []byte(p.String()), nil
+	return marshalCanonical(p, "peer address", "set peer and address")
 }
 
 // UnmarshalText reads the wire form only.

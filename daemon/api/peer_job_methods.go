@@ -40,10 +40,10 @@ type Claim struct {
 	Starts bool
 }
 
-// PeerJobParams is a job, or a wish about one.
+// PeerJobParams is a job, or a request about one.
 type PeerJobParams struct {
-	// Wish is what is wanted.
-	Wish JobWish `json:"wish"`
+	// RequestKind is what is wanted.
+	RequestKind JobRequestKind `json:"wish"`
 	// Job is the job.
 	Job JobID `json:"job"`
 	// By is who wants it.
@@ -54,15 +54,15 @@ type PeerJobParams struct {
 	SpecSig []byte `json:"spec_sig,omitempty"`
 	// Environment are the values of its variables; to submit only. Kept in memory only.
 	Environment map[string]string `json:"environment,omitempty"`
-	// Handed is the job as the home of before has it; to submit only, where a job is handed over.
+	// Handed is the job as its previous home has it; to submit only, where a job is handed over.
 	Handed *Job `json:"handed,omitempty"`
-	// Offer makes the called node the home of Handed, with the signature of the home of before.
+	// Offer makes the called node the home of Handed, with the signature of its previous home.
 	Offer *Succession `json:"offer,omitempty"`
-	// Homes prove that the caller is the job's home; for the wish for values only.
+	// Homes prove that the caller is the job's home; for the request for values only.
 	Homes []Succession `json:"homes,omitempty"`
 	// Kill skips the grace; to stop only.
 	Kill bool `json:"kill,omitempty"`
-	// Unstarted refuses the wish where a program of the job may run; to stop only.
+	// Unstarted refuses the request where a program of the job may run; to stop only.
 	Unstarted bool `json:"unstarted,omitempty"`
 	// Reason is why, where no person says so, such as client_gone; to stop only.
 	Reason Reason `json:"reason,omitempty"`
@@ -72,30 +72,9 @@ type PeerJobParams struct {
 
 // PeerJobResult is what peer.job gives.
 type PeerJobResult struct {
-	// Environment are the values of the job's variables; of the wish for values only.
+	// Environment are the values of the job's variables; of the request for values only.
 	Environment map[string]string `json:"environment,omitempty"`
 }
-
-// JobWish is what a person wants of a job's home.
-type JobWish string
-
-const (
-	// WishSubmit makes the node the home of a new job.
-	WishSubmit JobWish = "submit"
-	// WishStop ends the job.
-	WishStop JobWish = "stop"
-	// WishDelete forgets it.
-	WishDelete JobWish = "delete"
-	// WishValues gives the job's home the values of its variables, which the
-	// submitter's node still has in memory; another node is refused.
-	WishValues JobWish = "values"
-)
-
-// Values lists the wishes.
-func (JobWish) Values() []string { return words(WishSubmit, WishStop, WishDelete, WishValues) }
-
-// Valid reports whether the wish belongs to this version.
-func (w JobWish) Valid() bool { return known(w) }
 
 // PeerPreflightParams is a job whose program is to be looked for, or a request of that
 // form by which nothing is started.
@@ -120,14 +99,14 @@ type PeerHolderParams struct {
 // PeerGrantParams is what is asked for.
 type PeerGrantParams struct {
 	PeerHolderParams
-	// Principal is for whom.
+	// Principal is the person whose job it is.
 	Principal Principal `json:"principal,omitzero"`
 	// GPU is how the GPU is wanted.
 	GPU GPUShare `json:"gpu"`
 	// MemoryBytes is what is wanted of the GPU's working set.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
-	// Receptacles are those whose RDMA device is wanted.
-	Receptacles []Receptacle `json:"receptacles,omitempty"`
+	// PortNumbers are those whose RDMA device is wanted.
+	PortNumbers []PortNumber `json:"receptacles,omitempty"`
 	// WaitS is how long to wait in line; 0 = answer at once.
 	WaitS float64 `json:"wait_s,omitempty"`
 }
@@ -304,30 +283,6 @@ type PeerRDMAParams struct {
 	// Cause is why a change is rolled back, where nobody wants it to be; at commit, why no data was sent to test it.
 	Cause *Cause `json:"cause,omitempty"`
 }
-
-// RDMAChangeStep is what one end asks the other to do.
-type RDMAChangeStep string
-
-const (
-	// RDMAPlan records what is there and what will be done.
-	RDMAPlan RDMAChangeStep = "plan"
-	// RDMAApply does it.
-	RDMAApply RDMAChangeStep = "apply"
-	// RDMAProve tests the cable from this end, when both ends have applied.
-	RDMAProve RDMAChangeStep = "prove"
-	// RDMACommit says that both ends are done and proved.
-	RDMACommit RDMAChangeStep = "commit"
-	// RDMARollback puts back.
-	RDMARollback RDMAChangeStep = "rollback"
-)
-
-// Values lists the steps, in order.
-func (RDMAChangeStep) Values() []string {
-	return words(RDMAPlan, RDMAApply, RDMAProve, RDMACommit, RDMARollback)
-}
-
-// Valid reports whether the step belongs to this version.
-func (s RDMAChangeStep) Valid() bool { return known(s) }
 
 // PeerVoteParams asks for a vote: that the caller be the home of a job whose home is gone.
 type PeerVoteParams struct {

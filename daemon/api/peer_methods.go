@@ -24,7 +24,7 @@ func PeerMethods() []MethodInfo {
 		method[PeerUnwatch, Empty]("peer.unwatch", ClassPeer, "",
 			"Ends a subscription."),
 		method[PeerJobParams, PeerJobResult]("peer.job", ClassPeer, "",
-			"Hands a job to its home: a new one, or a person's wish about it. The principal must be of the calling node."),
+			"Hands a job to its home: a new one, or a person's request about it. The principal must be of the calling node."),
 		method[PeerPreflightParams, Preflight]("peer.preflight", ClassPeer, "",
 			"What the node has of what a job's program needs, as the principal's mapped account."),
 		method[PeerGrantParams, Grant]("peer.grant", ClassPeer, "",
@@ -234,28 +234,10 @@ type PeerProbeResult struct {
 	Device string `json:"device,omitempty"`
 }
 
-// PeerProbeStep is what one end asks the other to do.
-type PeerProbeStep string
-
-const (
-	// ProbeHold takes what the test needs there, or says why it cannot be had now.
-	ProbeHold PeerProbeStep = "hold"
-	// ProbeRun runs rank 1 there; the answer comes with its end.
-	ProbeRun PeerProbeStep = "run"
-	// ProbeRelease ends what runs and gives everything back.
-	ProbeRelease PeerProbeStep = "release"
-)
-
-// Values lists the steps, in order.
-func (PeerProbeStep) Values() []string { return words(ProbeHold, ProbeRun, ProbeRelease) }
-
-// Valid reports whether the step belongs to this version.
-func (s PeerProbeStep) Valid() bool { return known(s) }
-
-// PeerProfileParams is a wish that the node measure something of its own, or the
+// PeerProfileParams is a request that the node measure something of its own, or the
 // question how far that is.
 type PeerProfileParams struct {
-	// Measurement tells this wish from others; the same again is the same wish.
+	// Measurement tells this request from others; the same again is the same request.
 	Measurement MeasureID `json:"measurement"`
 	// Document is the profile to fill: the node's GPU, or a path of its own.
 	Document Key `json:"document"`
@@ -267,15 +249,40 @@ type PeerProfileParams struct {
 	N uint64 `json:"n,omitempty"`
 	// WaitS is how long to wait for another than that.
 	WaitS float64 `json:"wait_s,omitempty"`
-	// Cancel ends the wish.
+	// Cancel ends the request.
 	Cancel bool `json:"cancel,omitempty"`
 }
 
-// PeerProfileResult is how far a measurement is. A wish that nobody asks about
+// PeerProfileResult is how far a measurement is. A request that nobody asks about
 // any more is cancelled after a while.
 type PeerProfileResult struct {
 	// Item is the measurement's subject.
 	Item MeasureItem `json:"item"`
 	// N grows with every change of it.
 	N uint64 `json:"n"`
+}
+
+// PeerConn is the first frame of every connection between peers, length-prefixed
+// JSON. It says what the connection carries.
+type PeerConn struct {
+	// Carries is what follows.
+	Carries PeerConnKind `json:"carries"`
+	// Protocol is the newest protocol that the caller speaks.
+	Protocol int `json:"protocol"`
+	// Rank is the rank that dials its group, or whose input, output or port is meant.
+	Rank RankRef `json:"rank,omitzero"`
+	// Epoch is the epoch of the job's home; side channels and files only.
+	Epoch uint64 `json:"epoch,omitempty"`
+	// Output says what is wanted; output only.
+	Output *PeerOutput `json:"output,omitempty"`
+	// Input says who gives it; input only.
+	Input *PeerInput `json:"input,omitempty"`
+	// Port is the published port of rank 0; publish only.
+	Port int `json:"port,omitempty"`
+	// Job is the job whose files are fetched from its submitter's node; files only.
+	Job JobID `json:"job,omitempty"`
+	// Token is the leave to measure; probes only.
+	Token []byte `json:"token,omitempty"`
+	// Document is what is sent; large documents only.
+	Document *KeyVersion `json:"document,omitempty"`
 }

@@ -33,6 +33,33 @@ type Plan struct {
 	Notes []Cause `json:"notes,omitempty"`
 }
 
+// Cables is how many cables each two neighbours use for RDMA; 0 where they use none.
+func (p Plan) Cables() int {
+	if len(p.Devices) < 2 || len(p.Devices[0]) < 2 {
+		return 0
+	}
+	return len(p.Devices[0][1])
+}
+
+// DeviceRows are the rows of a matrix of devices as MLX's JACCL reads and writes them:
+// null for no device, the name for one, a list for several.
+func DeviceRows(devices [][][]string) [][]any {
+	out := make([][]any, len(devices))
+	for i, row := range devices {
+		out[i] = make([]any, len(row))
+		for j, names := range row {
+			switch len(names) {
+			case 0:
+			case 1:
+				out[i][j] = names[0]
+			default:
+				out[i][j] = names
+			}
+		}
+	}
+	return out
+}
+
 // PlanRank is one process of a plan.
 type PlanRank struct {
 	// Rank is its number, from 0.
@@ -43,8 +70,8 @@ type PlanRank struct {
 	MemoryBytes int64 `json:"memory_bytes"`
 	// GPU is how it gets the GPU.
 	GPU GPUShare `json:"gpu"`
-	// Receptacles are those whose RDMA device it is granted.
-	Receptacles []Receptacle `json:"receptacles,omitempty"`
+	// PortNumbers are those whose RDMA device it is granted.
+	PortNumbers []PortNumber `json:"receptacles,omitempty"`
 	// Addresses are the node's own at which the rank before finds it, in the order of
 	// Hosts; of a ring only. The host file of a simulated node has others.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
@@ -82,21 +109,3 @@ type PlanRejection struct {
 	Backend Backend `json:"backend"`
 	Cause
 }
-
-// PlanShape is how the ranks of a plan are joined.
-type PlanShape string
-
-const (
-	// ShapeSingle is one rank alone.
-	ShapeSingle PlanShape = "single"
-	// ShapeMesh joins every rank to every other.
-	ShapeMesh PlanShape = "mesh"
-	// ShapeRing joins every rank to the next, and the last to the first.
-	ShapeRing PlanShape = "ring"
-)
-
-// Values lists the shapes.
-func (PlanShape) Values() []string { return words(ShapeSingle, ShapeMesh, ShapeRing) }
-
-// Valid reports whether the shape belongs to this version.
-func (s PlanShape) Valid() bool { return known(s) }

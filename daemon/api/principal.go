@@ -48,10 +48,7 @@ func (p Principal) String() string { return p.User + "@" + string(p.Node) }
 
 // MarshalText writes the wire form and refuses an invalid principal.
 func (p Principal) MarshalText() ([]byte, error) {
-	if !p.Valid() {
-		return nil, malformed("principal", p.String(), "is not valid", "set an account name and a node id")
-	}
-	return []byte(p.String()), nil
+	return marshalCanonical(p, "principal", "set an account name and a node id")
 }
 
 // UnmarshalText reads the wire form only.

@@ -16,10 +16,6 @@ const (
 	JSONRPCVersion = "2.0"
 	// ServiceType is the DNS-SD type announced.
 	ServiceType = "_fulmen._tcp"
-	// ServiceKeyProtocol is the TXT key of the protocol's major number.
-	ServiceKeyProtocol = "p"
-	// ServiceKeyID is the TXT key of an id that rotates daily and that members alone recognise.
-	ServiceKeyID = "i"
 )
 
 // Ports, both TCP. Where one is taken the next free one is used, and written

@@ -99,30 +99,6 @@ type OutputSize struct {
 	DroppedBytes int64 `json:"dropped_bytes,omitempty"`
 }
 
-// HandshakeState is how far a rank has come in joining its group.
-type HandshakeState string
-
-const (
-	// HandshakeNone has not dialled yet.
-	HandshakeNone HandshakeState = "none"
-	// HandshakeHeld has dialled and is held until rank 0 listens.
-	HandshakeHeld HandshakeState = "held"
-	// HandshakeListening is rank 0, waiting for the others.
-	HandshakeListening HandshakeState = "listening"
-	// HandshakeConnected is connected to rank 0.
-	HandshakeConnected HandshakeState = "connected"
-	// HandshakeJoined has completed it.
-	HandshakeJoined HandshakeState = "joined"
-)
-
-// Values lists the states, in order.
-func (HandshakeState) Values() []string {
-	return words(HandshakeNone, HandshakeHeld, HandshakeListening, HandshakeConnected, HandshakeJoined)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s HandshakeState) Valid() bool { return known(s) }
-
 // Grant is the value of a grant document: what a node lends to one rank or one
 // measurement. The node alone decides and takes back.
 type Grant struct {
@@ -130,7 +106,7 @@ type Grant struct {
 	State GrantState `json:"state"`
 	// Since is when it got there.
 	Since Time `json:"since"`
-	// Principal is for whom.
+	// Principal is the person whose job it is.
 	Principal Principal `json:"principal,omitzero"`
 	// Epoch is the home's epoch that asked; 0 for a measurement.
 	Epoch uint64 `json:"epoch,omitempty"`
@@ -138,8 +114,8 @@ type Grant struct {
 	GPU GPUShare `json:"gpu"`
 	// MemoryBytes is what is lent of the GPU's working set.
 	MemoryBytes int64 `json:"memory_bytes"`
-	// Receptacles are those whose RDMA device is lent, exclusively.
-	Receptacles []Receptacle `json:"receptacles,omitempty"`
+	// PortNumbers are those whose RDMA device is lent, exclusively.
+	PortNumbers []PortNumber `json:"receptacles,omitempty"`
 	// LeaseS is how long it holds without being renewed; 0 = until it is given back.
 	LeaseS float64 `json:"lease_s,omitempty"`
 	// Reason is why it waits, was refused or taken back; gpu_used_by_other_program where it holds although other programs use the GPU.
@@ -147,28 +123,6 @@ type Grant struct {
 	// WaitingFor says what is in the way: a holder, or words.
 	WaitingFor string `json:"waiting_for,omitempty"`
 }
-
-// GrantState is whether a grant holds.
-type GrantState string
-
-const (
-	// GrantWaiting is queued behind other holders.
-	GrantWaiting GrantState = "waiting"
-	// GrantHeld holds.
-	GrantHeld GrantState = "held"
-	// GrantRefused was refused for good.
-	GrantRefused GrantState = "refused"
-	// GrantReleased was given back.
-	GrantReleased GrantState = "released"
-)
-
-// Values lists the states.
-func (GrantState) Values() []string {
-	return words(GrantWaiting, GrantHeld, GrantRefused, GrantReleased)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s GrantState) Valid() bool { return known(s) }
 
 const (
 	// MaxAttempt bounds the attempt number of a job.
@@ -224,38 +178,13 @@ func (r RankRef) String() string {
 
 // MarshalText writes the wire form and refuses an invalid reference.
 func (r RankRef) MarshalText() ([]byte, error) {
-	if !r.Valid() {
-		return nil, malformed("rank", r.String(), "is not valid", "set job, attempt (from 1) and rank (from 0)")
-	}
-	return []byte(r.String()), nil
+	return marshalCanonical(r, "rank", "set job, attempt (from 1) and rank (from 0)")
 }
 
 // UnmarshalText reads the wire form only.
 func (r *RankRef) UnmarshalText(text []byte) error {
 	return unmarshalCanonical(r, text, "rank", ParseRankRef)
 }
-
-// RankPhase is where a rank is.
-type RankPhase string
-
-const (
-	// RankGranted has its resources.
-	RankGranted RankPhase = "granted"
-	// RankPreparing checks and prepares the node: account, directory, interpreter, files.
-	RankPreparing RankPhase = "preparing"
-	// RankStarting is being spawned.
-	RankStarting RankPhase = "starting"
-	// RankHandshake runs and has not joined the group. A ring has none to watch.
-	RankHandshake RankPhase = "handshake"
-	// RankRunning is at work.
-	RankRunning RankPhase = "running"
-	// RankEnding was asked to end.
-	RankEnding RankPhase = "ending"
-	// RankExited has ended, or was given up before it was spawned.
-	RankExited RankPhase = "exited"
-	// RankLost is a rank of which it is not known how it ended.
-	RankLost RankPhase = "lost"
-)
 
 // RankPhaseInfo is a row of the table of phases.
 type RankPhaseInfo struct {
@@ -278,19 +207,6 @@ func RankPhases() []RankPhaseInfo {
 		{RankLost, nil},
 	}
 }
-
-// Values lists the phases.
-func (RankPhase) Values() []string {
-	all := RankPhases()
-	out := make([]string, len(all))
-	for i, info := range all {
-		out[i] = string(info.Phase)
-	}
-	return out
-}
-
-// Valid reports whether the phase belongs to this version.
-func (p RankPhase) Valid() bool { return known(p) }
 
 // Next lists the phases that may follow.
 func (p RankPhase) Next() []RankPhase {

@@ -5,8 +5,8 @@ import "net/netip"
 // RDMA is the value of an rdma document, named by its receptacle: what the
 // Mac could do there, what is switched on, and the device if there is one.
 type RDMA struct {
-	// Receptacle is the socket's number, as in the document's name.
-	Receptacle Receptacle `json:"receptacle"`
+	// PortNumber is the socket's number, as in the document's name.
+	PortNumber PortNumber `json:"receptacle"`
 	// HardwareCapable says whether the port's hardware can.
 	HardwareCapable *bool `json:"hardware_capable,omitempty"`
 	// OSCapable says whether the system's version can.
@@ -58,28 +58,6 @@ type GID struct {
 	Address netip.Addr `json:"address"`
 }
 
-// RDMAPortState is the state of an RDMA port, by the names of the verbs API.
-type RDMAPortState string
-
-const (
-	// RDMAPortDown has no partner: RDMA must be on at both ends.
-	RDMAPortDown RDMAPortState = "down"
-	// RDMAPortInit is being set up.
-	RDMAPortInit RDMAPortState = "init"
-	// RDMAPortArmed is set up and waits for traffic.
-	RDMAPortArmed RDMAPortState = "armed"
-	// RDMAPortActive can carry traffic.
-	RDMAPortActive RDMAPortState = "active"
-)
-
-// Values lists the states.
-func (RDMAPortState) Values() []string {
-	return words(RDMAPortDown, RDMAPortInit, RDMAPortArmed, RDMAPortActive)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s RDMAPortState) Valid() bool { return known(s) }
-
 // RDMAChange is the value of an rdma-change document, named by its cable: what
 // this node changed for RDMA at its end, and what was there before, key by key.
 type RDMAChange struct {
@@ -127,77 +105,6 @@ type RDMAStep struct {
 	Found *string `json:"found,omitempty"`
 }
 
-// RDMAChangeState is how far a change has come.
-type RDMAChangeState string
-
-const (
-	// RDMAChangePlanned is recorded, nothing changed yet.
-	RDMAChangePlanned RDMAChangeState = "planned"
-	// RDMAChangeApplying is being made.
-	RDMAChangeApplying RDMAChangeState = "applying"
-	// RDMAChangeProving is made and being tested over the cable.
-	RDMAChangeProving RDMAChangeState = "proving"
-	// RDMAChangeActive is in force.
-	RDMAChangeActive RDMAChangeState = "active"
-	// RDMAChangeUndoing is being put back.
-	RDMAChangeUndoing RDMAChangeState = "undoing"
-	// RDMAChangeUndone was put back entirely.
-	RDMAChangeUndone RDMAChangeState = "undone"
-	// RDMAChangePartial was put back but for what somebody changed since.
-	RDMAChangePartial RDMAChangeState = "partial"
-)
-
-// Values lists the states, in order.
-func (RDMAChangeState) Values() []string {
-	return words(RDMAChangePlanned, RDMAChangeApplying, RDMAChangeProving, RDMAChangeActive, RDMAChangeUndoing,
-		RDMAChangeUndone, RDMAChangePartial)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s RDMAChangeState) Valid() bool { return known(s) }
-
-// RDMAStepKind is what a step changes.
-type RDMAStepKind string
-
-const (
-	// RDMAStepService makes or removes a network service.
-	RDMAStepService RDMAStepKind = "service"
-	// RDMAStepAddress sets or clears an address.
-	RDMAStepAddress RDMAStepKind = "address"
-	// RDMAStepBridge takes an interface out of a bridge or puts it back.
-	RDMAStepBridge RDMAStepKind = "bridge"
-)
-
-// Values lists the kinds.
-func (RDMAStepKind) Values() []string {
-	return words(RDMAStepService, RDMAStepAddress, RDMAStepBridge)
-}
-
-// Valid reports whether the kind belongs to this version.
-func (k RDMAStepKind) Valid() bool { return known(k) }
-
-// RDMAStepState is how far a step has come.
-type RDMAStepState string
-
-const (
-	// RDMAStepPlanned is not made yet.
-	RDMAStepPlanned RDMAStepState = "planned"
-	// RDMAStepDone is made.
-	RDMAStepDone RDMAStepState = "done"
-	// RDMAStepUndone was put back.
-	RDMAStepUndone RDMAStepState = "undone"
-	// RDMAStepLeft was left, because somebody had changed it since.
-	RDMAStepLeft RDMAStepState = "left"
-)
-
-// Values lists the states.
-func (RDMAStepState) Values() []string {
-	return words(RDMAStepPlanned, RDMAStepDone, RDMAStepUndone, RDMAStepLeft)
-}
-
-// Valid reports whether the state belongs to this version.
-func (s RDMAStepState) Valid() bool { return known(s) }
-
 // RDMAReadiness is whether a cable can do RDMA, and why or why not.
 type RDMAReadiness struct {
 	// Link is the cable; absent where the other end does not run Fulmen.
@@ -238,91 +145,6 @@ type RDMACheck struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
-// RDMAVerdict is whether a cable can do RDMA.
-type RDMAVerdict string
-
-const (
-	// RDMAReady can, now.
-	RDMAReady RDMAVerdict = "ready"
-	// RDMACanEnable can after rdma.enable.
-	RDMACanEnable RDMAVerdict = "can_enable"
-	// RDMANeedsPerson can after a person did something.
-	RDMANeedsPerson RDMAVerdict = "needs_person"
-	// RDMACannot never can: the hardware.
-	RDMACannot RDMAVerdict = "cannot"
-	// RDMAUnknown cannot be told.
-	RDMAUnknown RDMAVerdict = "unknown"
-)
-
-// Values lists the verdicts, from the best.
-func (RDMAVerdict) Values() []string {
-	return words(RDMAReady, RDMACanEnable, RDMANeedsPerson, RDMACannot, RDMAUnknown)
-}
-
-// Valid reports whether the verdict belongs to this version.
-func (v RDMAVerdict) Valid() bool { return known(v) }
-
-// Answer is the answer of a check.
-type Answer string
-
-const (
-	// AnswerYes is as it should be.
-	AnswerYes Answer = "yes"
-	// AnswerNo is not.
-	AnswerNo Answer = "no"
-	// AnswerUnknown cannot be told.
-	AnswerUnknown Answer = "unknown"
-)
-
-// Values lists the answers.
-func (Answer) Values() []string { return words(AnswerYes, AnswerNo, AnswerUnknown) }
-
-// Valid reports whether the answer belongs to this version.
-func (a Answer) Valid() bool { return known(a) }
-
-// RDMACheckKey is a check of a cable for RDMA.
-type RDMACheckKey string
-
-const (
-	// CheckFulmen asks whether the other end runs Fulmen and is paired.
-	CheckFulmen RDMACheckKey = "fulmen"
-	// CheckPortTB5 asks whether the port is Thunderbolt 5.
-	CheckPortTB5 RDMACheckKey = "port_tb5"
-	// CheckSpeed asks whether the slowest hop negotiated more than 40 Gb/s.
-	CheckSpeed RDMACheckKey = "speed"
-	// CheckOS asks whether the system is new enough.
-	CheckOS RDMACheckKey = "os"
-	// CheckSameBuild asks whether both systems are the same build; advice only.
-	CheckSameBuild RDMACheckKey = "same_build"
-	// CheckReceptacle asks whether the receptacle is one without known trouble; advice only.
-	CheckReceptacle RDMACheckKey = "receptacle"
-	// CheckSwitch asks whether the Mac's switch is on.
-	CheckSwitch RDMACheckKey = "switch"
-	// CheckDevice asks whether the port has an RDMA device.
-	CheckDevice RDMACheckKey = "device"
-	// CheckPeerOffers asks whether the other end offers the RDMA service.
-	CheckPeerOffers RDMACheckKey = "peer_offers"
-	// CheckPortActive asks whether the port is active.
-	CheckPortActive RDMACheckKey = "port_active"
-	// CheckNoBridge asks whether the interface is in no bridge.
-	CheckNoBridge RDMACheckKey = "no_bridge"
-	// CheckNoLoop asks whether no loop of bridged cables includes it.
-	CheckNoLoop RDMACheckKey = "no_loop"
-	// CheckIPv4GID asks whether the port has a GID made from an IPv4 address.
-	CheckIPv4GID RDMACheckKey = "ipv4_gid"
-	// CheckProbe asks whether the last test over the cable succeeded; advice only.
-	CheckProbe RDMACheckKey = "probe"
-)
-
-// Values lists the checks, in the order in which a person goes through them.
-func (RDMACheckKey) Values() []string {
-	return words(CheckFulmen, CheckPortTB5, CheckSpeed, CheckOS, CheckSameBuild, CheckReceptacle, CheckSwitch,
-		CheckDevice, CheckPeerOffers, CheckPortActive, CheckNoBridge, CheckNoLoop, CheckIPv4GID, CheckProbe)
-}
-
-// Valid reports whether the check belongs to this version.
-func (c RDMACheckKey) Valid() bool { return known(c) }
-
 func rdmaMethods() []MethodInfo {
 	return []MethodInfo{
 		method[Empty, RDMAListResult]("rdma.list", ClassRead, "",
@@ -348,22 +170,22 @@ func rdmaMethods() []MethodInfo {
 type RDMAListResult struct {
 	// Links are the cables, ordered by their ends.
 	Links []RDMAReadiness `json:"links"`
-	// Price is what all errands together cost a person, as one line; empty where there are none.
+	// Price is what all user actions together cost a person, as one line; empty where there are none.
 	Price string `json:"price,omitempty"`
-	// Errands are the Macs where a person must flip the switch, with the steps for their system.
-	Errands []RDMAErrand `json:"errands,omitempty"`
+	// UserActions are the Macs where a person must flip the switch, with the steps for their system.
+	UserActions []RDMAUserAction `json:"errands,omitempty"`
 }
 
-// RDMAErrand is a trip to one Mac.
-type RDMAErrand struct {
+// RDMAUserAction is what a person has to do at one Mac.
+type RDMAUserAction struct {
 	// Node is the Mac.
 	Node NodeID `json:"node"`
 	// Kind is what has to be done there.
-	Kind RDMAErrandKind `json:"kind"`
+	Kind RDMAUserActionKind `json:"kind"`
 	// EstimateS is about how long it takes.
 	EstimateS float64 `json:"estimate_s"`
 	// Steps are what to do there, in order.
-	Steps []ErrandStep `json:"steps"`
+	Steps []UserActionStep `json:"steps"`
 	// Links are the cables that it makes ready.
 	Links []LinkID `json:"links"`
 	// Note is how it stands, such as that the Mac is away; empty where nothing has happened yet.
@@ -372,28 +194,8 @@ type RDMAErrand struct {
 	Done bool `json:"done,omitempty"`
 }
 
-// RDMAErrandKind is what has to be done at a Mac.
-type RDMAErrandKind string
-
-const (
-	// ErrandRecovery is to start it in Recovery and to type a command there.
-	ErrandRecovery RDMAErrandKind = "recovery"
-	// ErrandSettings is to flip the switch in System Settings and to restart it.
-	ErrandSettings RDMAErrandKind = "settings"
-	// ErrandRestart is to restart it, since the switch is on and not yet in effect.
-	ErrandRestart RDMAErrandKind = "restart"
-)
-
-// Values lists the kinds.
-func (RDMAErrandKind) Values() []string {
-	return words(ErrandRecovery, ErrandSettings, ErrandRestart)
-}
-
-// Valid reports whether the kind belongs to this version.
-func (k RDMAErrandKind) Valid() bool { return known(k) }
-
-// ErrandStep is one step of an errand.
-type ErrandStep struct {
+// UserActionStep is one step of a user action.
+type UserActionStep struct {
 	// Text is what to do.
 	Text string `json:"text"`
 	// Done says that it has been seen to be done.

@@ -1,9 +1,6 @@
 package api
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // Reason is the stable snake_case key of why something is so. Errors, health
 // conditions, phases of jobs and the unknown fields of documents share one
@@ -32,12 +29,6 @@ type ReasonInfo struct {
 	Command string `json:"command,omitempty"`
 }
 
-// Reasons lists every reason, grouped by what it is about.
-func Reasons() []ReasonInfo {
-	return slices.Concat(requestReasons(), accessReasons(), clusterReasons(), factReasons(), linkReasons(),
-		rdmaReasons(), jobReasons(), rankReasons(), measureReasons(), daemonReasons())
-}
-
 // LookupReason finds a reason's row.
 func LookupReason(r Reason) (ReasonInfo, bool) {
 	info, ok := reasonIndex()[r]
@@ -52,3 +43,38 @@ var reasonIndex = sync.OnceValue(func() map[Reason]ReasonInfo {
 	}
 	return index
 })
+
+// Condition is the value of a condition document, and a row of every list of
+// what is wrong. Screens show it as it is and add nothing.
+type Condition struct {
+	// Code is the stable key, from the table of reasons.
+	Code Reason `json:"code"`
+	// Severity is how much it matters.
+	Severity Severity `json:"severity"`
+	// Text is one sentence for a person, complete by itself.
+	Text string `json:"text"`
+	// Remedy is what to do about it.
+	Remedy string `json:"remedy,omitempty"`
+	// Action is the one thing that a click can do about it.
+	Action *Action `json:"action,omitempty"`
+	// DependsOn are the codes that, while they hold on the same subject, explain this one, which is then not shown.
+	DependsOn []Reason `json:"depends_on,omitempty"`
+	// Subject is the id that it is about: node, cable end, link, job or rank; empty = the node that writes.
+	Subject string `json:"subject,omitempty"`
+	// Since is when it began.
+	Since Time `json:"since"`
+	// Muted says that a person does not want to see it.
+	Muted bool `json:"muted,omitempty"`
+}
+
+// Action is something that a click can do.
+type Action struct {
+	// Kind is how.
+	Kind ActionKind `json:"kind"`
+	// Label is what the button says.
+	Label string `json:"label"`
+	// Target is the method, the address of a settings pane, the page of the documentation, or the command.
+	Target string `json:"target"`
+	// Params are the method's parameters, as text.
+	Params map[string]string `json:"params,omitempty"`
+}

@@ -25,7 +25,7 @@ func sampleLink() LinkID {
 // sampleName is a name that fits a rule.
 func sampleName(rule NameRule) string {
 	switch rule {
-	case NameReceptacle:
+	case NamePortNumber:
 		return "3"
 	case NamePeerAddress, NamePath:
 		return string(testNode(2)) + "/10.0.0.7"
@@ -76,7 +76,7 @@ func sample[T any]() T {
 // fixedSamples are the types whose value a field's name does not decide.
 func fixedSamples() []any {
 	return []any{testNode(1), sampleCluster, JobID("j4k2m9xq7"), MeasureID("m4k2m9xq7"), RankRef{"j4k2m9xq7", 2, 1},
-		LinkEnd{testNode(1), 1}, sampleLink(), Principal{"anna", testNode(1)}, sampleTime(), Receptacle(3),
+		LinkEnd{testNode(1), 1}, sampleLink(), Principal{"anna", testNode(1)}, sampleTime(), PortNumber(3),
 		PeerAddress{testNode(2), netip.MustParseAddr("10.0.0.7")}, netip.MustParseAddr("169.254.1.2"),
 		netip.MustParsePrefix("169.254.1.1/30"), netip.MustParseAddrPort("10.0.0.7:7732"), ReasonLinkTooSlow,
 		CodePrecondition, Subscription("s1"), NodeRef("mac-studio"), LinkRef("mac-studio:1"),

@@ -9,15 +9,6 @@ type SharedDocument struct {
 	Decoded *Decoded
 }
 
-// Unshared are documents that each reader decodes.
-func Unshared(docs []Document) []SharedDocument {
-	all := make([]SharedDocument, len(docs))
-	for i := range docs {
-		all[i].Document = &docs[i]
-	}
-	return all
-}
-
 // Decoded is the value of one document, once somebody has decoded it.
 type Decoded struct {
 	once  sync.Once
@@ -41,7 +32,7 @@ func Value[T any](d SharedDocument) (v T, err error) {
 	return v, err
 }
 
-// Keep gives all who ask for a value as this type one that its writer still has: nobody
+// Keep gives all who ask for a value as its type the one that its writer still has: nobody
 // decodes what was just encoded. It reads as the document would, and nobody changes what
 // it points to any more.
-func Keep[T any](d *Decoded, value T) { d.once.Do(func() { d.value = value }) }
+func Keep(d *Decoded, value any) { d.once.Do(func() { d.value = value }) }

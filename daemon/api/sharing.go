@@ -64,37 +64,3 @@ func (s Sharing) Refuses(p Principal) Reason {
 	}
 	return ""
 }
-
-// JobSharing is whose jobs may run on a node.
-type JobSharing string
-
-const (
-	// JobsNobody lets no job of others run.
-	JobsNobody JobSharing = "nobody"
-	// JobsMapped lets everybody who has a local account in the map.
-	JobsMapped JobSharing = "mapped"
-	// JobsList lets those who are listed and have a local account.
-	JobsList JobSharing = "list"
-)
-
-// Values lists the choices.
-func (JobSharing) Values() []string { return words(JobsNobody, JobsMapped, JobsList) }
-
-// Valid reports whether the choice belongs to this version.
-func (s JobSharing) Valid() bool { return known(s) }
-
-// ChangeSharing is who may change settings of a node from afar.
-type ChangeSharing string
-
-const (
-	// ChangesNobody lets nobody.
-	ChangesNobody ChangeSharing = "nobody"
-	// ChangesMembers lets administrators of the cluster's members.
-	ChangesMembers ChangeSharing = "members"
-)
-
-// Values lists the choices.
-func (ChangeSharing) Values() []string { return words(ChangesNobody, ChangesMembers) }
-
-// Valid reports whether the choice belongs to this version.
-func (s ChangeSharing) Valid() bool { return known(s) }

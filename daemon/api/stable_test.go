@@ -8,7 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // The stable form is what the encoder writes, and nothing else.
@@ -16,7 +16,7 @@ func TestStableFormIsTheEncoders(t *testing.T) {
 	is := is.New(t)
 	parts := []string{`{"a":`, `}`, `[`, `]`, `,`, `"x"`, `"`, `\"`, `\\`, `\`, ` `, "\t", "\n", "\r", `1`, `-2.5e3`, `true`, `null`, `<`, `>`, `&`, "\u2028", "\u2029", "\u2027", "é",
 		`\u003c`, `\u2028`, "\xe2", "\xe2\x80", "\xff", `"a b"`, `" "`, `"<"`, `"&"`, "\"\u2028\"", "\"\u2027\"", `"\"<"`, `"\\"`, "\"\xff\""}
-	random := seeds.Fixed(t, 1).Source(2)
+	random := testkit.Fixed(t, 1).Source(2)
 	stable := 0
 	for range 200_000 {
 		var raw []byte

@@ -223,13 +223,13 @@ func (s Succession) verify(step Step, spec JobSpec, e Electors, may func(Step, A
 	case s.Act != nil && s.Offer == nil && s.Votes == nil:
 		by := s.Act.By
 		if by.Node != step.Home && by.Node != spec.Principal.Node || !signed(by.Node, step.actSigning(by), s.Act.Sig) {
-			return Errorf(ReasonBadSignature, by.String(), "no person of its own or of the submitter's node took it over.")
+			return Errorf(ReasonBadSignature, by.String(), "it was not taken over by a person of the new home or of the submitter's node.")
 		}
 		if by.Node != spec.Principal.Node && (may == nil || !may(step, *s.Act)) {
-			return Errorf(ReasonHomeNotProven, by.String(), "the take-over by %s binds %s alone.", by, by.Node.Display())
+			return Errorf(ReasonHomeNotProven, by.String(), "the take-over by %s counts on %s only.", by, by.Node.Display())
 		}
 	default:
-		return Errorf(ReasonMalformedDocument, "", "it has no proof, or two.")
+		return Errorf(ReasonMalformedDocument, "", "it has no proof, or more than one.")
 	}
 	return nil
 }

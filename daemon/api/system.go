@@ -55,46 +55,6 @@ type Fan struct {
 	MaxSpeedHz *float64 `json:"max_speed_hz,omitempty"`
 }
 
-// ThermalState is how hot a system says it is.
-type ThermalState string
-
-const (
-	// ThermalNominal is no limit by heat.
-	ThermalNominal ThermalState = "nominal"
-	// ThermalFair is warm, fans audible.
-	ThermalFair ThermalState = "fair"
-	// ThermalSerious is slowed down by heat.
-	ThermalSerious ThermalState = "serious"
-	// ThermalCritical is slowed down much.
-	ThermalCritical ThermalState = "critical"
-)
-
-// Values lists the states, from the best to the worst.
-func (ThermalState) Values() []string {
-	return words(ThermalNominal, ThermalFair, ThermalSerious, ThermalCritical)
-}
-
-// Valid reports whether the state belongs to this version.
-func (t ThermalState) Valid() bool { return known(t) }
-
-// PowerSource is what a machine runs on.
-type PowerSource string
-
-const (
-	// PowerMains is the wall socket.
-	PowerMains PowerSource = "mains"
-	// PowerBattery is the machine's own battery.
-	PowerBattery PowerSource = "battery"
-	// PowerUPS is an uninterruptible supply that has lost the mains.
-	PowerUPS PowerSource = "ups"
-)
-
-// Values lists the sources.
-func (PowerSource) Values() []string { return words(PowerMains, PowerBattery, PowerUPS) }
-
-// Valid reports whether the source belongs to this version.
-func (p PowerSource) Valid() bool { return known(p) }
-
 // Memory is the value of a memory document: the node's memory now. It moves
 // every 0.5 s while watched, and at the system's pressure events always.
 type Memory struct {
@@ -121,21 +81,3 @@ type Memory struct {
 	// GPUUsedBytes is what all programs together hold for the GPU.
 	GPUUsedBytes *int64 `json:"gpu_used_bytes,omitempty"`
 }
-
-// Pressure is how short of memory a system says it is.
-type Pressure string
-
-const (
-	// PressureNormal is no shortage.
-	PressureNormal Pressure = "normal"
-	// PressureWarning is memory being taken back from programs.
-	PressureWarning Pressure = "warning"
-	// PressureCritical is programs about to be ended.
-	PressureCritical Pressure = "critical"
-)
-
-// Values lists the levels, from the best to the worst.
-func (Pressure) Values() []string { return words(PressureNormal, PressureWarning, PressureCritical) }
-
-// Valid reports whether the level belongs to this version.
-func (p Pressure) Valid() bool { return known(p) }

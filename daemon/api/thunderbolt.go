@@ -3,8 +3,8 @@ package api
 // Thunderbolt is the value of a thunderbolt document, named by its receptacle:
 // one socket of the case and the tree that hangs on it.
 type Thunderbolt struct {
-	// Receptacle is the socket's number, as in the document's name.
-	Receptacle Receptacle `json:"receptacle"`
+	// PortNumber is the socket's number, as in the document's name.
+	PortNumber PortNumber `json:"receptacle"`
 	// Place is where it is on the case, for people, such as "back, second from the left".
 	Place string `json:"place,omitempty"`
 	// BesideEthernet says that it is the one next to the Ethernet socket.
@@ -68,41 +68,3 @@ type ThunderboltPeer struct {
 	// Services are the protocols that the peer offers over the cable; absent where not told.
 	Services []ThunderboltService `json:"services,omitzero"`
 }
-
-// ThunderboltGeneration is a generation of Thunderbolt, by what people call it.
-type ThunderboltGeneration string
-
-const (
-	// Thunderbolt3 is up to 40 Gb/s, lanes of 20 Gb/s or 10 Gb/s.
-	Thunderbolt3 ThunderboltGeneration = "tb3"
-	// Thunderbolt4 is 40 Gb/s, USB4.
-	Thunderbolt4 ThunderboltGeneration = "tb4"
-	// Thunderbolt5 is 80 Gb/s each way or 120/40, USB4 version 2.
-	Thunderbolt5 ThunderboltGeneration = "tb5"
-)
-
-// Values lists the generations, from the oldest.
-func (ThunderboltGeneration) Values() []string {
-	return words(Thunderbolt3, Thunderbolt4, Thunderbolt5)
-}
-
-// Valid reports whether the generation belongs to this version.
-func (g ThunderboltGeneration) Valid() bool { return known(g) }
-
-// ThunderboltService is a protocol offered to the other end of a cable.
-type ThunderboltService string
-
-const (
-	// ServiceIP is networking over the cable.
-	ServiceIP ThunderboltService = "ip"
-	// ServiceRDMA is RDMA over the cable; macOS announces it as protocol 64087.
-	ServiceRDMA ThunderboltService = "rdma"
-	// ServiceOther is any other protocol.
-	ServiceOther ThunderboltService = "other"
-)
-
-// Values lists the services.
-func (ThunderboltService) Values() []string { return words(ServiceIP, ServiceRDMA, ServiceOther) }
-
-// Valid reports whether the service belongs to this version.
-func (s ThunderboltService) Valid() bool { return known(s) }

@@ -9,9 +9,9 @@ const (
 	DefaultLease = 30 * time.Second
 	// DefaultLeaseRenewal is how often the home renews it.
 	DefaultLeaseRenewal = 5 * time.Second
-	// DefaultBeat is how often the nodes of one job beat each other.
+	// DefaultBeat is how often the nodes of a job tell each other that they are alive.
 	DefaultBeat = 500 * time.Millisecond
-	// DefaultBeatLost is the silence after which such a node is lost.
+	// DefaultBeatLost is how long such a node may be silent until it counts as lost.
 	DefaultBeatLost = 2 * time.Second
 	// DefaultHandshake bounds the time until all ranks have joined.
 	DefaultHandshake = 60 * time.Second
@@ -57,14 +57,6 @@ const (
 	WriteDeadline = 10 * time.Second
 	// PairingDeadline bounds an unpaired peer's exchange.
 	PairingDeadline = 5 * time.Second
-	// MemoryPeriod is how often memory is read while watched.
-	MemoryPeriod = 500 * time.Millisecond
-	// SystemPeriod is how often load and power are read while watched.
-	SystemPeriod = time.Second
-	// SafetyNetPeriod is how often the hardware is read again without an event, to catch a lost one.
-	SafetyNetPeriod = 60 * time.Second
-	// HintSettle is the quiet after the last hint at which facts are read once more.
-	HintSettle = 150 * time.Millisecond
 	// AuditTTL is how long an entry of the audit is kept after its last call.
 	AuditTTL = 30 * 24 * time.Hour
 	// AuditRepeat is how soon after an entry's last call the same call is one more of it.

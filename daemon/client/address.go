@@ -41,18 +41,16 @@ func LoadAddress(path string) (api.APIAddress, error) {
 		return a, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		e := api.Errorf(api.ReasonInsecurePermissions, path, "%s can be read by others, so its token is not used.", path)
-		e.Data.Remedy = "Revoke the token, and remove the file."
-		return a, e
+		return a, api.Errorf(api.ReasonInsecurePermissions, path, "%s can be read by others, so its token is not used.", path).
+			WithRemedy("Revoke the token, and remove the file.")
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return a, err
 	}
 	if err := json.Unmarshal(text, &a); err != nil {
-		e := api.Errorf(api.ReasonBadValue, path, "%s does not say where a daemon answers.", path)
-		e.Data.Remedy = "Restart the daemon, which writes it anew."
-		return a, e.From(err)
+		return a, api.Errorf(api.ReasonBadValue, path, "%s does not say where a daemon answers.", path).
+			WithRemedy("Restart the daemon: it writes the file again.").From(err)
 	}
 	return a, nil
 }
@@ -63,14 +61,20 @@ func SaveAddress(path string, a api.APIAddress) error {
 	if err != nil {
 		return err
 	}
+	return Save(path, append(text, '\n'))
+}
+
+// Save writes a file of the caller's own whole or not at all, readable by its owner
+// only, and makes its folder.
+func Save(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".api-*") // made with mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(text, '\n'))
+	_, err = file.Write(text)
 	err = errors.Join(err, file.Chmod(apiFileMode), file.Sync(), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)

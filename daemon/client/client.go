@@ -159,14 +159,14 @@ func noDaemon(tried []Address) error {
 
 func decodeResult(method string, raw json.RawMessage, into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
-		return api.Errorf(api.ReasonMalformedMessage, method, "The answer to %s is not what this version knows.", method).From(err)
+		return api.Errorf(api.ReasonMalformedMessage, method, "This version does not understand the daemon's answer to %s.", method).From(err)
 	}
 	return nil
 }
 
-// Mends reports whether doing the same again may help after an error: what was
+// IsRetryable reports whether doing the same again may help after an error: what was
 // asked for was right, and the daemon is gone, busy or not ready.
-func Mends(err error) bool {
+func IsRetryable(err error) bool {
 	e, ok := errors.AsType[*api.Error](err)
 	if !ok {
 		return false

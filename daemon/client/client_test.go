@@ -18,12 +18,12 @@ import (
 	"fulmen/daemon/internal/server/servertest"
 )
 
-// patience bounds every wait of these tests.
-const patience = 2 * time.Minute
+// timeout bounds every wait of these tests.
+const timeout = 2 * time.Minute
 
 func connect(t testing.TB, a *servertest.API) *client.Client {
 	t.Helper()
-	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: a.Socket}}, Timeout: patience})
+	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: a.Socket}}, Timeout: timeout})
 	is.New(t).NoErr(err)
 	t.Cleanup(func() { is.New(t).NoErr(c.Close()) })
 	return c
@@ -108,7 +108,7 @@ func TestDial(t *testing.T) {
 	a := servertest.Start(t, nil)
 	dir := t.TempDir()
 	dial := func(all ...client.Address) error {
-		c, err := client.Dial(t.Context(), client.Options{Addresses: all, Timeout: patience})
+		c, err := client.Dial(t.Context(), client.Options{Addresses: all, Timeout: timeout})
 		if err == nil {
 			err = c.Close()
 		}
@@ -174,7 +174,7 @@ func TestStream(t *testing.T) {
 func TestLoginAndFind(t *testing.T) {
 	is := is.New(t)
 	home := t.TempDir()
-	env := client.Environment{OS: "linux", UID: 501, Home: "/home/ada", Getenv: func(name string) string {
+	env := api.Environment{OS: "linux", UID: 501, Home: "/home/ada", Getenv: func(name string) string {
 		if name == api.EnvHome {
 			return home
 		}
@@ -218,18 +218,18 @@ func TestLoginAndFind(t *testing.T) {
 func TestFind(t *testing.T) {
 	const system = "/var/run/fulmen/fulmen.sock"
 	for name, c := range map[string]struct {
-		env  client.Environment
+		env  api.Environment
 		vars map[string]string
 		want []string
 		file string
 	}{
-		"root":             {client.Environment{OS: "linux", Home: "/"}, nil, []string{system}, "/.config/fulmen/api.json"},
-		"user":             {client.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, map[string]string{"XDG_RUNTIME_DIR": "/run/user/501"}, []string{"/run/user/501/fulmen/fulmen.sock", system}, "/home/ada/.config/fulmen/api.json"},
-		"user without XDG": {client.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, nil, []string{"/home/ada/.local/state/fulmen/run/fulmen.sock", system}, "/home/ada/.config/fulmen/api.json"},
-		"relative XDG":     {client.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, map[string]string{"XDG_CONFIG_HOME": "x"}, []string{"/home/ada/.local/state/fulmen/run/fulmen.sock", system}, "/home/ada/.config/fulmen/api.json"},
-		"mac":              {client.Environment{OS: "darwin", UID: 501, Home: "/Users/ada"}, nil, []string{"/Users/ada/Library/Application Support/Fulmen/run/fulmen.sock", system}, "/Users/ada/Library/Application Support/Fulmen/api.json"},
-		"homeless":         {client.Environment{OS: "linux", UID: 501}, nil, []string{system}, ""},
-		"elsewhere":        {client.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, map[string]string{"FULMEN_HOME": "/f"}, []string{"/f/run/fulmen.sock"}, "/f/api.json"},
+		"root":             {api.Environment{OS: "linux", Home: "/"}, nil, []string{system}, "/.config/fulmen/api.json"},
+		"user":             {api.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, map[string]string{"XDG_RUNTIME_DIR": "/run/user/501"}, []string{"/run/user/501/fulmen/fulmen.sock", system}, "/home/ada/.config/fulmen/api.json"},
+		"user without XDG": {api.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, nil, []string{"/home/ada/.local/state/fulmen/run/fulmen.sock", system}, "/home/ada/.config/fulmen/api.json"},
+		"relative XDG":     {api.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, map[string]string{"XDG_CONFIG_HOME": "x"}, []string{"/home/ada/.local/state/fulmen/run/fulmen.sock", system}, "/home/ada/.config/fulmen/api.json"},
+		"mac":              {api.Environment{OS: "darwin", UID: 501, Home: "/Users/ada"}, nil, []string{"/Users/ada/Library/Application Support/Fulmen/run/fulmen.sock", system}, "/Users/ada/Library/Application Support/Fulmen/api.json"},
+		"homeless":         {api.Environment{OS: "linux", UID: 501}, nil, []string{system}, ""},
+		"elsewhere":        {api.Environment{OS: "linux", UID: 501, Home: "/home/ada"}, map[string]string{"FULMEN_HOME": "/f"}, []string{"/f/run/fulmen.sock"}, "/f/api.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

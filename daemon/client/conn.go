@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"net"
 	"net/http"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -87,9 +89,8 @@ func refusal(a Address, ctx context.Context, resp *http.Response) error {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return api.NewError(api.ReasonCancelled, "")
 	case ctx.Err() != nil:
-		e := api.Errorf(api.ReasonDeadline, a.String(), "The daemon at %s did not answer in time.", a)
-		e.Data.WaitingFor = "the daemon at " + a.String()
-		return e
+		return api.Errorf(api.ReasonDeadline, a.String(), "The daemon at %s did not answer in time.", a).
+			WithWait("the daemon at " + a.String())
 	}
 	return noDaemon([]Address{a})
 }
@@ -217,7 +218,176 @@ func ended(ctx context.Context, method string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return api.NewError(api.ReasonCancelled, method)
 	}
-	e := api.Errorf(api.ReasonDeadline, method, "The daemon did not answer %s in time.", method)
-	e.Data.WaitingFor = method
-	return e
+	return api.Errorf(api.ReasonDeadline, method, "The daemon did not answer %s in time.", method).WithWait(method)
+}
+
+// Stream makes a request that is followed by notifications, on a connection of
+// its own, so that whoever reads slowly holds nobody up. It gives the result
+// and the notifications' parameters. The sequence ends with an error when the
+// connection does, or where notifications were lost; ending the context, or the loop over it, ends the stream.
+func Stream[R, N any](ctx context.Context, c *Client, method string, params any) (R, iter.Seq2[N, error], error) {
+	var result R
+	s, raw, err := c.stream(ctx, method, params)
+	if err != nil {
+		return result, nil, err
+	}
+	if err := decodeResult(method, raw, &result); err != nil {
+		s.close()
+		return result, nil, err
+	}
+	return result, func(yield func(N, error) bool) {
+		defer s.close()
+		for {
+			var n N
+			raw, err := s.notification(ctx)
+			if err == nil {
+				err = decodeResult(method, raw, &n)
+			}
+			if err == nil {
+				err = s.numbered(n)
+			}
+			if !yield(n, err) || err != nil {
+				return
+			}
+		}
+	}, nil
+}
+
+// ToEnd reads what follows a request until take says that it was the last.
+func ToEnd[N any](changes iter.Seq2[N, error], take func(N) (isLast bool)) error {
+	for c, err := range changes {
+		if err != nil || take(c) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Measure begins or follows a measurement, and gives each of its states to take, up to
+// its end.
+func Measure(ctx context.Context, c *Client, method string, params any, take func(m api.Measurement, ended bool)) error {
+	started, changes, err := Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, method, params)
+	if err != nil {
+		return err
+	}
+	take(started.Measurement, false)
+	return ToEnd(changes, func(c api.MeasureChanged) bool {
+		take(c.Measurement, c.Terminal)
+		return c.Terminal
+	})
+}
+
+// streaming is a connection that reads notifications.
+type streaming struct {
+	conn   *conn
+	method string
+	early  []json.RawMessage // that came before the answer
+	n      uint64            // how many have come
+	unhook func() bool
+}
+
+// stream opens a connection, makes the request and reads its answer. The
+// connection ends with the context.
+func (c *Client) stream(ctx context.Context, method string, params any) (*streaming, json.RawMessage, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &streaming{conn: conn, method: method}
+	s.unhook = context.AfterFunc(ctx, conn.close)
+	// The answer has a deadline, and what follows has none.
+	hurry := time.AfterFunc(c.options.Timeout, func() { conn.cancel(context.DeadlineExceeded) })
+	raw, err := s.answer(ctx, params)
+	if !hurry.Stop() || err != nil {
+		s.close()
+		if errors.Is(context.Cause(conn.ctx), context.DeadlineExceeded) {
+			err = api.Errorf(api.ReasonDeadline, method, "The daemon did not answer %s in time.", method)
+		}
+		return nil, nil, err
+	}
+	go conn.keepAsking(c.options.Ping)
+	return s, raw, nil
+}
+
+func (s *streaming) answer(ctx context.Context, params any) (json.RawMessage, error) {
+	id, err := s.conn.request(s.method, params, nil)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		m, err := s.conn.next()
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, ended(ctx, s.method)
+		case err != nil:
+			return nil, lost(s.method)
+		case string(m.ID) == id:
+			return m.outcome()
+		case m.Method != "":
+			s.early = append(s.early, m.Params)
+		}
+	}
+}
+
+// notification gives the parameters of the next one.
+func (s *streaming) notification(ctx context.Context) (json.RawMessage, error) {
+	if len(s.early) > 0 {
+		raw := s.early[0]
+		s.early = s.early[1:]
+		return raw, nil
+	}
+	for {
+		m, err := s.conn.next()
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, ended(ctx, s.method)
+		case err != nil:
+			return nil, cutOff(err)
+		case m.Method != "":
+			return m.Params, nil
+		}
+	}
+}
+
+// numbered takes a notification for what it is. The daemon numbers them from 1, and says
+// that it had to leave some out, or does so in a gap: a loss ends the stream.
+func (s *streaming) numbered(notification any) error {
+	s.n++
+	v := reflect.Indirect(reflect.ValueOf(notification))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	if n := v.FieldByName("N"); n.IsValid() && n.Uint() != s.n { // absent, and 0, where it lagged
+		return api.NewError(api.ReasonLagged, "")
+	}
+	return nil
+}
+
+// cutOff is the end of a stream that nobody asked for.
+func cutOff(err error) error {
+	if ce, ok := errors.AsType[websocket.CloseError](err); ok {
+		if _, known := api.LookupReason(api.Reason(ce.Reason)); known {
+			return api.NewError(api.Reason(ce.Reason), "")
+		}
+	}
+	return api.Errorf(api.ReasonNoDaemon, "", "The connection to the daemon was lost.")
+}
+
+func (s *streaming) close() {
+	s.unhook()
+	s.conn.close()
+}
+
+// keepAsking pings while the connection lasts. Nothing announces that a process
+// hangs; somebody who looks at what it says wants to know.
+func (c *conn) keepAsking(every time.Duration) {
+	for Pause(c.ctx, every) {
+		ctx, stop := context.WithTimeout(c.ctx, every)
+		err := c.ws.Ping(ctx)
+		stop()
+		if err != nil {
+			c.close()
+			return
+		}
+	}
 }

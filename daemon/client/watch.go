@@ -2,10 +2,11 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -29,28 +30,26 @@ const (
 // longer counts) ends the sequence, as does the end of the context, silently.
 func (c *Client) Watch(ctx context.Context, sel api.StateSelect) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		w := watch{client: c, sel: sel, yield: yield}
-		pause := firstPause
+		isOver, pause := false, firstPause
 		for {
-			w.fresh = false
-			err := w.once(ctx)
-			if w.fresh {
+			isFresh := false // a snapshot came on this connection
+			err := c.follow(ctx, sel, func(e Event) bool {
+				isFresh, isOver = true, !yield(e, nil)
+				return !isOver
+			})
+			if isFresh {
 				pause = firstPause
 			}
 			switch {
-			case w.stopped || ctx.Err() != nil:
+			case isOver || ctx.Err() != nil:
 				return
-			case w.fresh && errors.Is(err, api.ReasonLagged):
+			case isFresh && errors.Is(err, api.ReasonLagged):
 				continue // too slow a reader takes a new snapshot at once
-			case !w.emit(Event{}, err) || !Mends(err):
+			case !yield(Event{}, err) || !IsRetryable(err):
 				return
 			}
 			// A little chance keeps a hundred watchers from coming back as one.
-			t := time.NewTimer(pause/2 + rand.N(pause/2))
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				t.Stop()
+			if !Pause(ctx, pause/2+rand.N(pause/2)) {
 				return
 			}
 			pause = min(2*pause, longestPause)
@@ -58,69 +57,85 @@ func (c *Client) Watch(ctx context.Context, sel api.StateSelect) iter.Seq2[Event
 	}
 }
 
-// watch is one Watch.
-type watch struct {
-	client  *Client
-	sel     api.StateSelect
-	yield   func(Event, error) bool
-	stopped bool // by the reader
-	fresh   bool // a snapshot came on this connection
+// Pause waits; false where the context ended before.
+func Pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
-func (w *watch) emit(e Event, err error) bool {
-	w.stopped = !w.yield(e, err)
-	return !w.stopped
-}
-
-// once watches until the connection or the subscription ends, and says why.
-func (w *watch) once(ctx context.Context) error {
-	s, raw, err := w.client.stream(ctx, "state.watch", w.sel)
+// follow gives events until take has enough, or the connection or the subscription
+// ends, and says why.
+func (c *Client) follow(ctx context.Context, sel api.StateSelect, take func(Event) (goesOn bool)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	first, changes, err := Stream[api.StateWatchResult, api.StateChanged](ctx, c, "state.watch", sel)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	var first api.StateWatchResult
-	if err := decodeResult("state.watch", raw, &first); err != nil {
-		return err
-	}
-	snapshot := Event{Snapshot: true, Put: first.Docs, Stale: first.Stale}
-	more := first.More
-	if !more && !w.start(snapshot) {
+	event, more := Event{Snapshot: true, Put: first.Docs, Stale: first.Stale}, first.More
+	if !more && !take(event) {
 		return nil
 	}
-	for n := uint64(1); ; n++ {
-		c, err := w.change(ctx, s, n)
+	for change, err := range changes {
 		switch {
 		case err != nil:
 			return err
 		case more:
-			snapshot.Put = append(snapshot.Put, c.Put...)
-			if more = c.More; !more && !w.start(snapshot) {
-				return nil
-			}
-		case !w.emit(Event{Put: c.Put, Del: c.Del, Stale: c.Stale}, nil):
+			event.Put, more = append(event.Put, change.Put...), change.More
+		default:
+			event = Event{Put: change.Put, Del: change.Del, Stale: change.Stale}
+		}
+		if !more && !take(event) {
 			return nil
 		}
 	}
+	return nil
 }
 
-func (w *watch) start(snapshot Event) bool {
-	w.fresh = true
-	return w.emit(snapshot, nil)
+// Event is one step of a watch.
+type Event struct {
+	// Snapshot says that Put is everything there is, and what was known before
+	// is to be forgotten: it is the first event, and the first after an
+	// interruption.
+	Snapshot bool
+	// Put are new and changed documents.
+	Put []api.Document
+	// Del are the documents that are gone.
+	Del []api.Key
+	// Stale are the nodes that cannot be reached; nil where that did not change.
+	Stale []api.NodeID
 }
 
-// change reads the nth notification. A gap is treated as what it is, a loss.
-func (w *watch) change(ctx context.Context, s *streaming, n uint64) (api.StateChanged, error) {
-	var c api.StateChanged
-	raw, err := s.notification(ctx)
-	if err != nil {
-		return c, err
+// View is what a watch has said so far, for those who want the state and not
+// the steps. The zero value is empty.
+type View struct{ docs map[api.Key]api.Document }
+
+// Apply takes an event in.
+func (v *View) Apply(e Event) {
+	if e.Snapshot || v.docs == nil {
+		v.docs = map[api.Key]api.Document{}
 	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, api.Errorf(api.ReasonMalformedMessage, "state.changed", "A change is not what this version knows.").From(err)
+	for _, d := range e.Put {
+		v.docs[d.Key()] = d
 	}
-	if c.Lagged || c.N != n {
-		return c, api.NewError(api.ReasonLagged, "")
+	for _, k := range e.Del {
+		delete(v.docs, k)
 	}
-	return c, nil
+}
+
+// Docs are the documents, ordered by node, kind and name.
+func (v *View) Docs() []api.Document {
+	return slices.SortedFunc(maps.Values(v.docs), func(a, b api.Document) int { return a.Key().Compare(b.Key()) })
+}
+
+// Get finds a document.
+func (v *View) Get(k api.Key) (api.Document, bool) {
+	d, ok := v.docs[k]
+	return d, ok
 }

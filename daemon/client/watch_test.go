@@ -23,7 +23,7 @@ import (
 // until waits for something that nothing announces.
 func until(t testing.TB, happened func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !happened(); runtime.Gosched() {
+	for deadline := time.Now().Add(timeout); !happened(); runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not happen")
 		}
@@ -37,7 +37,7 @@ type watched struct {
 }
 
 func watch(t *testing.T, c *client.Client, sel api.StateSelect) watched {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	next, stop := iter.Pull2(c.Watch(ctx, sel))
 	t.Cleanup(func() { cancel(); stop() })
 	return watched{t, next}
@@ -198,5 +198,4 @@ func TestViewIsTheState(t *testing.T) {
 	got, err := client.Call[api.StateGetResult](t.Context(), c, "state.get", nil)
 	is.NoErr(err)
 	is.Equal(view.Docs(), got.Docs)
-	is.Equal(len(view.Stale()), 0)
 }

@@ -14,20 +14,20 @@ import (
 	"fulmen/daemon/client"
 )
 
-// example gives a client of docs/api.md by the name in its mark, written into
+// example gives a program of a page of docs by the name in its mark, written into
 // a folder.
-func example(t *testing.T, name string) string {
+func example(t *testing.T, page, name, folder string) string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "api.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile("(?s)<!-- client: " + regexp.QuoteMeta(name) + " -->\n```[a-z]+\n(.*?)```").FindSubmatch(page)
+	found := regexp.MustCompile("(?s)<!-- (?:client|program): " + regexp.QuoteMeta(name) + " -->\n```[a-z]+\n(.*?)```").FindSubmatch(text)
 	if found == nil {
-		t.Fatalf("docs/api.md has no client %s", name)
+		t.Fatalf("docs/%s has no %s", page, name)
 	}
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, found[1], 0o600); err != nil {
+	path := filepath.Join(folder, name)
+	if err := os.WriteFile(path, found[1], 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -48,15 +48,17 @@ func TestClientsOfTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var all sync.WaitGroup // at once, so that they share a measurement
 	defer all.Wait()
-	node := append(append([]string{filepath.Join(tools, "bin", "node")}, webSocketFlag(tools)...), example(t, "memory.mjs"))
+	node := append(append([]string{filepath.Join(tools, "bin", "node")}, webSocketFlag(tools)...), example(t, "api.md", "memory.mjs", t.TempDir()))
+	python := filepath.Join(tools, "bin", "python3")
 	for name, command := range map[string][]string{
-		"memory.py":  {filepath.Join(tools, "bin", "python3"), example(t, "memory.py")},
+		"memory.py":  {python, example(t, "api.md", "memory.py", t.TempDir())},
+		"unix.py":    {python, overSocket(t, example(t, "api.md", "memory.py", t.TempDir()))},
 		"memory.mjs": node,
-		"memory.sh":  {"/bin/sh", example(t, "memory.sh")},
+		"memory.sh":  {"/bin/sh", example(t, "api.md", "memory.sh", t.TempDir())},
 	} {
 		if _, err := os.Stat(command[0]); err != nil {
 			t.Log("make deps has no " + filepath.Base(command[0]) + " for this")
@@ -86,6 +88,23 @@ func TestClientsOfTheDocs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// overSocket has the page's client in Python use the Unix socket, as the page says.
+func overSocket(t *testing.T, path string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "api.md"))
+	must(t, "the page", err)
+	call := regexp.MustCompile("`(unix_connect\\([^`]*\\))`").FindSubmatch(page)
+	text, err := os.ReadFile(path)
+	must(t, "the client", err)
+	line := regexp.MustCompile(`(?m)^with connect\(.*\) as`)
+	if call == nil || !line.Match(text) {
+		t.Fatal("docs/api.md does not say how the Unix socket is used")
+	}
+	text = line.ReplaceAllLiteral(text, []byte("from websockets.sync.client import unix_connect\nwith "+string(call[1])+" as"))
+	must(t, "the client", os.WriteFile(path, text, 0o644))
+	return path
 }
 
 // webSocketFlag is what Node 20 needs for the WebSocket that Node 22 has.

@@ -50,7 +50,7 @@ func (l *lab) testKilled(t *testing.T) {
 func (l *lab) testRemoved(t *testing.T) {
 	is := is.New(t)
 	was := l.west.id
-	anew, gone := l.west.said.Await("msg=ready"), l.west.said.End
+	anew, gone := l.west.reported.Await("msg=ready"), l.west.reported.End
 	removed := call[api.ClusterRemoveResult](t, l.north.client, "cluster.remove", api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(was)}})
 	is.Equal(removed.Removed, []api.NodeID{was})
 	left := []*host{l.north, l.south}

@@ -11,8 +11,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // lab is three hosts and the networks between them: a LAN, and cables, each a
@@ -41,8 +41,8 @@ func newLab(t *testing.T, more string) *lab {
 	l := &lab{away: newSpace(t, "switch"), program: filepath.Join(t.TempDir(), "daemon")}
 	bin := filepath.Dir(l.program)
 	must(t, "the programs' folder", errors.Join(os.Chmod(filepath.Dir(bin), 0o755), os.Chmod(bin, 0o755))) // accounts execute the shim
-	must(t, "the daemon's program", desk.Link(built.path(t, "fulmend"), l.program, true))
-	must(t, "the shim", desk.Link(built.path(t, "fulmen-shim"), filepath.Join(bin, "fulmen-shim"), true))
+	must(t, "the daemon's program", testcluster.Link(built.path(t, "fulmend"), l.program, true))
+	must(t, "the shim", testcluster.Link(built.path(t, "fulmen-shim"), filepath.Join(bin, "fulmen-shim"), true))
 	l.north, l.south, l.west = newHost(t, l.program, "north", more), newHost(t, l.program, "south", more), newHost(t, l.program, "west", more)
 	l.all = []*host{l.north, l.south, l.west}
 	l.lan = newNetwork(t, l.away, "lan",

@@ -33,7 +33,7 @@ func TestClusterOverNetworks(t *testing.T) {
 		{"a cable is pulled", l.testPulled},
 		{"a node is cut off", l.testCutOff},
 		{"a daemon is killed", l.testKilled},
-		{"a stranger learns nothing", l.testStranger},
+		{"a stranger learns nothing", l.testNonMember},
 		{"a member is removed", l.testRemoved},
 		{"no secret is left lying about", l.testSecrets},
 	} {

@@ -14,8 +14,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/daemon/e2e/testcluster"
+	"fulmen/native/nativetest/testkit"
 )
 
 // A database that is cut off, or overwritten, under its daemon is set aside as one
@@ -24,7 +24,7 @@ import (
 func TestDamagedDatabase(t *testing.T) {
 	needJobs(t)
 	is := is.New(t)
-	random := seeds.Drawn(t).Source(0)
+	random := testkit.Drawn(t).Source(0)
 	j := newJobs(t, 2, "")
 	hurt, well := j.Nodes[1], j.Nodes[0]
 	for range 3 { // the jobs' home is the Mac that submits and runs them
@@ -33,7 +33,7 @@ func TestDamagedDatabase(t *testing.T) {
 			t.Fatalf("a job before the damage: %+v", got)
 		}
 	}
-	ended := func(n *desk.Node) (all []string) {
+	ended := func(n *testcluster.Node) (all []string) {
 		result, err := client.Call[api.JobListResult](t.Context(), n.Client, "job.list", api.JobListParams{Ended: true})
 		must(t, "the jobs", err)
 		for _, job := range result.Jobs {
@@ -44,8 +44,8 @@ func TestDamagedDatabase(t *testing.T) {
 	}
 	before := ended(well)
 	is.Equal(len(before), 3)
-	said := func(args ...string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+	reported := func(args ...string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
 		defer cancel()
 		out, _ := j.fulmen(ctx, hurt, args...).CombinedOutput()
 		for _, word := range []string{"runtime error", "nil pointer", "panic", "goroutine"} {
@@ -55,9 +55,9 @@ func TestDamagedDatabase(t *testing.T) {
 		}
 		return string(out)
 	}
-	isTold := func() bool {
-		out := said("status")
-		return strings.Contains(out, "The state database was damaged and was set aside") && strings.Contains(out, "in no cluster any more") && strings.Contains(out, "fulmen pair")
+	isReported := func() bool {
+		out := reported("status")
+		return strings.Contains(out, "The state database was damaged and was set aside") && strings.Contains(out, "no longer in a cluster") && strings.Contains(out, "fulmen pair")
 	}
 	files, err := filepath.Glob(filepath.Join(hurt.Home, "state", "simulated", "*", "*", api.StateFile))
 	must(t, "the database", err)
@@ -87,16 +87,16 @@ func TestDamagedDatabase(t *testing.T) {
 			done := j.detached(t, hurt, "--nodes", hurt.Mac, "--", "/bin/sh", "-c", "sleep 4")
 			hangs := j.detached(t, hurt, "--nodes", hurt.Mac, "--gpu", "none", "--", "/bin/sh", "-c", "sleep 1000")
 			for _, id := range []api.JobID{done, hangs} {
-				j.until(t, well, id, "that it runs", patience, func(now api.Job, _ []api.Rank) bool { return now.Phase == api.JobRunning || now.Phase.Ended() })
+				j.until(t, well, id, "that it runs", timeout, func(now api.Job, _ []api.Rank) bool { return now.Phase == api.JobRunning || now.Phase.Ended() })
 			}
 			must(t, "the damage", damage())
-			said("run", "--detach", "--", "/bin/sh", "-c", "exit 0") // may be refused, in words
-			eventually(t, "the Mac says what it has lost", patience, isTold)
+			reported("run", "--detach", "--", "/bin/sh", "-c", "exit 0") // may be refused, in words
+			eventually(t, "the Mac says what it has lost", timeout, isReported)
 			c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: hurt.Socket()}}})
 			must(t, "the daemon that began anew", err)
 			hurt.Client = c
-			must(t, "joining again", desk.Join(t.Context(), well.Client, well.ID, hurt.Client, ""))
-			must(t, "both are alive", desk.SeesAlive(t.Context(), hurt.Client, 2))
+			must(t, "joining again", testcluster.Join(t.Context(), well.Client, well.ID, hurt.Client, ""))
+			must(t, "both are alive", testcluster.SeesAlive(t.Context(), hurt.Client, 2))
 			for _, n := range j.Nodes { // what ran meanwhile is not running for ever
 				job, _ := j.until(t, n, done, "its end", 10*time.Second, hasEnded)
 				is.Equal(job.Phase, api.JobSucceeded)
@@ -115,7 +115,7 @@ func TestDamagedDatabase(t *testing.T) {
 					t.Logf("before %q, on the Mac that lost them %q, on the other %q", before, here, there)
 				}
 			}()
-			eventually(t, "both list the jobs of before", 10*time.Second, func() bool {
+			eventually(t, "both list the earlier jobs", 10*time.Second, func() bool {
 				here, there = ended(hurt), ended(well)
 				return slices.Equal(here, there) && !slices.ContainsFunc(before, func(job string) bool { return !slices.Contains(here, job) })
 			})

@@ -14,8 +14,8 @@ import (
 	"fulmen/daemon/client"
 )
 
-// toldWithin is by when the others tell that a daemon was killed.
-const toldWithin = 5 * time.Second
+// reportedWithin is by when the others tell that a daemon was killed.
+const reportedWithin = 5 * time.Second
 
 // A Mac that loses its network says so, also to those who reach it over a cable. One
 // whose daemon is killed is wrong everywhere, within seconds and in the same
@@ -26,7 +26,7 @@ func TestADeadMacIsTold(t *testing.T) {
 	j := newJobs(t, 3, "")
 	dead, others := j.Nodes[2], j.Nodes[:2]
 	ask := func(at int, args ...string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
 		defer cancel()
 		out, _ := j.fulmen(ctx, others[at], args...).CombinedOutput() // doctor ends with 1
 		return string(out)
@@ -47,23 +47,23 @@ func TestADeadMacIsTold(t *testing.T) {
 		return result.Events
 	}
 	is.Equal(len(of(0)), 0)
-	eventually(t, "it is told that the Mac joined", patience, func() bool {
+	eventually(t, "it is told that the Mac joined", timeout, func() bool {
 		return slices.ContainsFunc(events(), func(e api.Event) bool { return e.Node == dead.ID && e.Kind == api.EventNodeJoined })
 	})
 	change(t, dead.Client, "set "+dead.Mac+".en0.link down") // its cables stay
 	lostNetwork := "The Mac lost its network: " + dead.Mac + " on Ethernet (en0)."
 	for at := range others {
-		eventually(t, "a condition of the lost network", toldWithin, func() bool { return len(of(at)) == 1 })
+		eventually(t, "a condition of the lost network", reportedWithin, func() bool { return len(of(at)) == 1 })
 		is.Equal(of(at)[0].Code, api.ReasonNetworkLost)
 		is.Equal(of(at)[0].Text, lostNetwork)
 		is.True(strings.Contains(ask(at, "status"), lostNetwork))
 	}
-	eventually(t, "an event of the lost network", toldWithin, func() bool {
+	eventually(t, "an event of the lost network", reportedWithin, func() bool {
 		return slices.ContainsFunc(events(), func(e api.Event) bool { return e.Node == dead.ID && e.Text == lostNetwork })
 	})
 	change(t, dead.Client, "set "+dead.Mac+".en0.link up")
 	for at := range others {
-		eventually(t, "the network is back", toldWithin, func() bool { return len(of(at)) == 0 })
+		eventually(t, "the network is back", reportedWithin, func() bool { return len(of(at)) == 0 })
 	}
 	lost := func() []api.Event {
 		return slices.DeleteFunc(events(), func(e api.Event) bool {
@@ -73,7 +73,7 @@ func TestADeadMacIsTold(t *testing.T) {
 	before := len(lost()) // on a busy machine
 	dead.End(os.Kill)
 	for at := range others {
-		eventually(t, "a condition of the dead Mac", toldWithin, func() bool { return len(of(at)) == 1 })
+		eventually(t, "a condition of the dead Mac", reportedWithin, func() bool { return len(of(at)) == 1 })
 		c := of(at)[0]
 		is.Equal(c.Severity, api.SeverityWarning)
 		is.True(strings.HasPrefix(c.Text, dead.Mac+" "))                          // by its name
@@ -96,14 +96,14 @@ func TestADeadMacIsTold(t *testing.T) {
 		}
 	}
 	eventually(t, "the event", soon, func() bool { return len(lost()) > before })
-	told := lost()
-	is.Equal(len(told), before+1) // once, and not as a condition again
-	for _, e := range told {
+	reported := lost()
+	is.Equal(len(reported), before+1) // once, and not as a condition again
+	for _, e := range reported {
 		is.Equal(e.Kind, api.EventNodeLost)
 	}
 
 	must(t, "the Mac is back", dead.Boot(t.Context()))
 	for at := range others {
-		eventually(t, "nothing is wrong any more", patience, func() bool { return len(of(at)) == 0 })
+		eventually(t, "nothing is wrong any more", timeout, func() bool { return len(of(at)) == 0 })
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // asDaemon makes the test binary a daemon in the folder that it names.
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // child starts a daemon in a process of its own, and waits until it serves.
 func child(t *testing.T, folder string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	process := exec.CommandContext(ctx, os.Args[0])
 	process.Env = append(os.Environ(), asDaemon+"="+folder)
@@ -73,7 +73,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	case testing.Short():
 		rounds = 2
 	}
-	acknowledged, random := map[string]bool{}, seeds.Drawn(t).Source(0)
+	acknowledged, random := map[string]bool{}, testkit.Drawn(t).Source(0)
 	for round := range rounds {
 		process := child(t, folder)
 		c, err := client.Dial(context.Background(), client.Options{Addresses: []client.Address{{Socket: socket}}})

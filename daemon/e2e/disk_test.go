@@ -40,15 +40,15 @@ func TestFullDisk(t *testing.T) {
 	is.True(errors.Is(refusal, api.ReasonDiskFull))
 	call[api.DaemonInfoResult](t, c, "daemon.info", nil) // the daemon is well
 	isFull := func(c api.NodeCondition) bool { return c.Code == api.ReasonDiskFull }
-	told := func() bool {
+	reported := func() bool {
 		return slices.ContainsFunc(call[api.NodeConditionsResult](t, c, "node.conditions", nil).Conditions, isFull)
 	}
-	eventually(t, "the full disk is a condition", patience, told)
+	eventually(t, "the full disk is a condition", timeout, reported)
 	until(t, c, api.KindMemory, "memory", func(api.Document) bool { return true })
 
 	is.NoErr(os.Remove(ballast))
 	call[api.DaemonCreateTokenResult](t, c, "daemon.create_token", api.DaemonCreateTokenParams{Name: "again"})
-	eventually(t, "nothing is wrong with the disk any more", patience, func() bool { return !told() })
+	eventually(t, "nothing is wrong with the disk any more", timeout, func() bool { return !reported() })
 	is.NoErr(r.end())
 	again := call[api.DaemonTokensResult](t, start(t, folder).dial(), "daemon.tokens", nil)
 	is.True(len(again.Tokens) > 0) // what was acknowledged is there

@@ -22,19 +22,19 @@ func TestEvents(t *testing.T) {
 	c := simulated(t, newHome(t), "two-studios").dial()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	heard, news, err := client.Stream[api.EventWatchResult, api.EventHappened](ctx, c, "event.watch", api.EventSelect{})
+	received, updates, err := client.Stream[api.EventWatchResult, api.EventHappened](ctx, c, "event.watch", api.EventSelect{})
 	is.NoErr(err)
 	isA := func(kind api.EventKind) func(api.Event) bool {
 		return func(e api.Event) bool { return e.Kind == kind }
 	}
-	is.True(!slices.ContainsFunc(heard.Events, isA(api.EventCablePlugged))) // those that were there before the daemon are no news
+	is.True(!slices.ContainsFunc(received.Events, isA(api.EventCablePlugged))) // those that were there before the daemon are no news
 	change(t, c, "unplug studio-1.tb4")
 	var pulled api.Event
-	for said, err := range news {
+	for reported, err := range updates {
 		is.NoErr(err)
-		is.True(!slices.ContainsFunc(said.Events, isA(api.EventCablePlugged)))
-		if at := slices.IndexFunc(said.Events, isA(api.EventCablePulled)); at >= 0 {
-			pulled = said.Events[at]
+		is.True(!slices.ContainsFunc(reported.Events, isA(api.EventCablePlugged)))
+		if at := slices.IndexFunc(reported.Events, isA(api.EventCablePulled)); at >= 0 {
+			pulled = reported.Events[at]
 			break
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // shownCode is the code that fulmen pair prints.
@@ -35,9 +35,9 @@ func TestFirstHour(t *testing.T) {
 	s.Rehearse = s.buildStandin()
 	folder := filepath.Join(s.Folder, "desk")
 	must(t, "a folder", os.Mkdir(folder, 0o711)) // other accounts find the sockets in it
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	d, err := desk.Start(ctx, desk.Options{Fulmend: s.Fulmend, Scenario: "as-delivered", Macs: []string{"studio-1"}, Folder: folder, Config: unhurried, Rehearse: s.Rehearse})
+	d, err := testcluster.Start(ctx, testcluster.Options{Fulmend: s.Fulmend, Scenario: "as-delivered", Macs: []string{"studio-1"}, Folder: folder, Config: unhurried, Rehearse: s.Rehearse})
 	endsWithTest(t, d)
 	must(t, "the first daemon", err)
 	_, err = d.Add(ctx, "studio-2")
@@ -50,7 +50,7 @@ func TestFirstHour(t *testing.T) {
 
 	pair := begin(t, j.fulmen(ctx, first, "pair"))
 	code := ""
-	pair.until(t, "a code", func(said string) bool { code = shownCode.FindString(said); return code != "" })
+	pair.until(t, "a code", func(reported string) bool { code = shownCode.FindString(reported); return code != "" })
 	join := j.fulmen(ctx, second, "join", "--account", s.Account.Name, "--rdma-changes", "members")
 	join.Stdin = strings.NewReader(code + "\n")
 	if joined := end(t, join); joined.status != api.ExitOK {

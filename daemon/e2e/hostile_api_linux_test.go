@@ -12,7 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/e2e/cast"
 )
 
 // localParams are what is sent to the methods that are about one job.
@@ -58,15 +58,15 @@ func (a *attack) testLocal(t *testing.T) {
 			c, self := m.cast("peer.job/values") // studio-1 is the submitter's node
 			c.User = a.victim.User
 			for _, subject := range []string{"own", "another", "ended", "deleted", "never"} {
-				w := gatetest.NewWorld(c, self, "first", subject)
+				w := cast.NewWorld(c, self, "first", subject)
 				m.documents(t, w, &known, &deleted)
 				jobs[one{info.Name, account, subject}] = w.Spec.Job
 				cases = append(cases, one{info.Name, account, subject})
 			}
 		}
 	}
-	m.tells(t, known, true)
-	m.tells(t, deleted, false)
+	m.reports(t, known, true)
+	m.reports(t, deleted, false)
 	var all sync.WaitGroup
 	for _, c := range cases {
 		all.Go(func() {

@@ -21,9 +21,9 @@ import (
 
 // What a flood may do at most.
 const (
-	mostMore    = 100 << 20
-	mostPatient = 2 * time.Second
-	floodLasts  = 8 * time.Second // at least; it goes on until it is told of
+	mostMore       = 100 << 20
+	longestTimeout = 2 * time.Second
+	floodLasts     = 8 * time.Second // at least; it goes on until it is told of
 	// soakLasts is as long as FULMEN_SOAK=1 takes.
 	soakLasts = 10 * time.Minute
 )
@@ -59,7 +59,7 @@ func (a *attack) testFlood(t *testing.T) {
 		must(t, "a key", err)
 		others[at.ID] = other
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), lasts+patience)
+	ctx, cancel := context.WithTimeout(t.Context(), lasts+timeout)
 	defer cancel()
 	floods := time.Now()
 	flood := a.m.Floods(ctx, nodes...)
@@ -67,38 +67,38 @@ func (a *attack) testFlood(t *testing.T) {
 	// Others call now and then; what a flood does to them nothing announces.
 	beat := time.NewTicker(500 * time.Millisecond)
 	defer beat.Stop()
-	for time.Since(floods) < lasts || !a.tellsOfMany(t, nodes) {
+	for time.Since(floods) < lasts || !a.reportsOfMany(t, nodes) {
 		for _, id := range nodes {
 			began := time.Now()
 			if err := others[id].Call(t.Context(), id, "peer.hello", struct{}{}, nil); err != nil {
 				t.Errorf("another member's call: %v", err)
 			}
 			took := time.Since(began)
-			if slowest, calls = max(slowest, took), calls+1; took > mostPatient {
+			if slowest, calls = max(slowest, took), calls+1; took > longestTimeout {
 				slow++
 			}
 			most[id] = max(most[id], resident(t, pids[id])-before[id])
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("no condition of too many documents in %v", lasts+patience)
+			t.Fatalf("no condition of too many documents in %v", lasts+timeout)
 		case <-beat.C:
 		}
 	}
 	cancel()
-	said := flood.Over()
+	reported := flood.Over()
 	for i, id := range nodes {
 		t.Logf("%s: %d MB at first, %d MB more at most", a.Nodes[i].Mac, before[id]>>20, most[id]>>20)
 		is.True(most[id] < mostMore)
 	}
-	t.Logf("said in %v: %v; %d calls of others took %v at most, %d of them more than %v", time.Since(floods), said, calls, slowest, slow, mostPatient)
+	t.Logf("said in %v: %v; %d calls of others took %v at most, %d of them more than %v", time.Since(floods), reported, calls, slowest, slow, longestTimeout)
 	is.True(float64(slow) <= mostSlow*float64(calls))
-	is.True(said["documents"] > 0 && said["calls"] > 0 && said["half frames"] > 0 && said["silent strangers"] > 0 && said["events"] > 0)
+	is.True(reported["documents"] > 0 && reported["calls"] > 0 && reported["half frames"] > 0 && reported["silent strangers"] > 0 && reported["events"] > 0)
 }
 
-// tellsOfMany reports whether the flood has offered each node more than is kept of one
+// reportsOfMany reports whether the flood has offered each node more than is kept of one
 // member, and that is told.
-func (a *attack) tellsOfMany(t *testing.T, nodes []api.NodeID) bool {
+func (a *attack) reportsOfMany(t *testing.T, nodes []api.NodeID) bool {
 	t.Helper()
 	for i, id := range nodes {
 		held := call[api.StateGetResult](t, a.Nodes[i].Client, "state.get",

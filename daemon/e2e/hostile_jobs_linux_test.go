@@ -14,9 +14,9 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/hostile"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/e2e/testcluster"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/files/wire"
 )
 
@@ -57,7 +57,7 @@ func (a *attack) submits(t *testing.T, p api.JobSubmitParams) api.JobID {
 // runs waits until a job does, and gives it.
 func (a *attack) runs(t *testing.T, id api.JobID) (api.Job, []api.Rank) {
 	t.Helper()
-	return (&jobs{a.stage, a.Desk}).until(t, a.Nodes[0], id, "rank that runs", patience, isRunning(1))
+	return (&jobs{a.stage, a.Cluster}).until(t, a.Nodes[0], id, "rank that runs", timeout, isRunning(1))
 }
 
 // genuine is a job's document as the hostile member gets it by the protocol.
@@ -120,7 +120,7 @@ func (a *attack) eve() api.Principal { return a.m.Person("eve") }
 
 // isRefused checks that a node refused a call of the hostile member's, and that its own
 // people see so.
-func (a *attack) isRefused(t *testing.T, at *desk.Node, method string, params any, why ...api.Reason) {
+func (a *attack) isRefused(t *testing.T, at *testcluster.Node, method string, params any, why ...api.Reason) {
 	t.Helper()
 	err := a.m.Call(t.Context(), at.ID, method, params, nil)
 	if !slices.ContainsFunc(why, func(r api.Reason) bool { return errors.Is(err, r) }) {
@@ -131,7 +131,7 @@ func (a *attack) isRefused(t *testing.T, at *desk.Node, method string, params an
 }
 
 // isRecorded waits until a node's audit has a refusal of the hostile member.
-func (a *attack) isRecorded(t *testing.T, at *desk.Node, what string, why ...api.Reason) {
+func (a *attack) isRecorded(t *testing.T, at *testcluster.Node, what string, why ...api.Reason) {
 	t.Helper()
 	eventually(t, "row of the audit that "+what+" was refused", soon, func() bool {
 		audit := call[api.EventAuditResult](t, at.Client, "event.audit", api.EventAuditParams{})
@@ -141,16 +141,16 @@ func (a *attack) isRecorded(t *testing.T, at *desk.Node, what string, why ...api
 	})
 }
 
-// hears opens a connection to studio-1 and gives all that comes until it ends, or
+// receives opens a connection to studio-1 and gives all that comes until it ends, or
 // nothing comes for a while.
-func (a *attack) hears(t *testing.T, first api.PeerConn, say ...func(io.Writer)) string {
+func (a *attack) receives(t *testing.T, first api.PeerConn, report ...func(io.Writer)) string {
 	t.Helper()
 	conn, err := a.m.Stream(t.Context(), a.Nodes[0].ID, first)
 	if err != nil {
 		return ""
 	}
 	defer conn.Close()
-	for _, s := range say {
+	for _, s := range report {
 		s(conn)
 	}
 	must(t, "a deadline", conn.SetReadDeadline(time.Now().Add(3*time.Second)))
@@ -213,22 +213,22 @@ func (a *attack) testOutput(t *testing.T) {
 
 	rank := api.RankRef{Job: a.job, Attempt: 1}
 	typed := func(w io.Writer) {
-		_ = rankio.NewWriter(w).Send(rankio.Given{Data: []byte("typed by another\n")}) // it may be closed already
+		_ = peer.NewWriter(w).Send(peer.Given{Data: []byte("typed by another\n")}) // it may be closed already
 	}
 	for _, by := range []api.Principal{a.eve(), a.victim, a.m.Person(a.victim.User)} {
 		for _, follow := range []bool{false, true} {
-			got := a.hears(t, api.PeerConn{Carries: api.ConnOutput, Rank: rank, Output: &api.PeerOutput{By: by, Follow: follow}})
+			got := a.receives(t, api.PeerConn{Carries: api.ConnOutput, Rank: rank, Output: &api.PeerOutput{By: by, Follow: follow}})
 			if strings.Contains(got, secretOutput) {
 				t.Errorf("%s hears %q", by, got)
 			}
 		}
-		a.hears(t, api.PeerConn{Carries: api.ConnInput, Rank: rank, Input: &api.PeerInput{By: by}}, typed)
+		a.receives(t, api.PeerConn{Carries: api.ConnInput, Rank: rank, Input: &api.PeerInput{By: by}}, typed)
 		why := []api.Reason{api.ReasonNotYourJob, api.ReasonPeerNotAllowed}
 		a.isRefused(t, at, "peer.resize", api.PeerResizeParams{Rank: rank, By: by, Rows: 1, Columns: 1}, why...)
-		for _, wish := range []api.JobWish{api.WishStop, api.WishDelete} {
-			p := api.PeerJobParams{Wish: wish, Job: a.job, By: by, Kill: true, Reason: api.ReasonClientGone}
+		for _, request := range []api.JobRequestKind{api.RequestStop, api.RequestDelete} {
+			p := api.PeerJobParams{RequestKind: request, Job: a.job, By: by, Kill: true, Reason: api.ReasonClientGone}
 			if err := a.m.Call(t.Context(), at.ID, "peer.job", p, nil); !errors.Is(err, api.ReasonNotYourJob) && !errors.Is(err, api.ReasonPeerNotAllowed) {
-				t.Errorf("%s as %s: %v", wish, by, err)
+				t.Errorf("%s as %s: %v", request, by, err)
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func (a *attack) testValues(t *testing.T) {
 	}
 	for _, homes := range a.claims(job) {
 		var got api.PeerJobResult
-		p := api.PeerJobParams{Wish: api.WishValues, Job: a.job, By: a.victim, Homes: homes}
+		p := api.PeerJobParams{RequestKind: api.RequestValues, Job: a.job, By: a.victim, Homes: homes}
 		err := a.m.Call(t.Context(), a.Nodes[0].ID, "peer.job", p, &got)
 		is.True(errors.Is(err, api.ReasonHomeNotProven))
 		is.Equal(len(got.Environment), 0)
@@ -275,7 +275,7 @@ func (a *attack) testValues(t *testing.T) {
 	// Nor by an offer or votes that it made up, at any node.
 	for _, at := range a.Nodes[:3] {
 		a.isRefused(t, at, "peer.vote", api.PeerVoteParams{Warrant: w, Job: a.job, From: a.m.Node, FromEpoch: epoch, Epoch: api.NextTerm(epoch)}, api.ReasonHomeNotProven)
-		a.isRefused(t, at, "peer.job", api.PeerJobParams{Wish: api.WishSubmit, Job: a.job, By: a.victim, Handed: &job,
+		a.isRefused(t, at, "peer.job", api.PeerJobParams{RequestKind: api.RequestSubmit, Job: a.job, By: a.victim, Handed: &job,
 			Offer: new(job.StepTo(a.cluster, a.job, at.ID, epoch+1).Offer(a.m.Key()))}, api.ReasonHomeNotProven)
 		known, _, err := jobOf(t.Context(), at.Client, a.job)
 		is.NoErr(err)
@@ -310,11 +310,11 @@ func (a *attack) testFolder(t *testing.T) {
 	asks := func(conn io.Writer) {
 		c := wire.NewConn(nil, conn)
 		// It may be closed already.
-		_ = errors.Join(c.Say(wire.Hashed, nil), c.Say(wire.Want, []int{0}), c.Say(wire.Wanted, nil), c.Flush())
+		_ = errors.Join(c.Send(wire.Hashed, nil), c.Send(wire.Want, []int{0}), c.Send(wire.Wanted, nil), c.Flush())
 	}
 	for id, high := range epochs {
 		for _, epoch := range []uint64{1, high} {
-			got := a.hears(t, api.PeerConn{Carries: api.ConnFiles, Job: id, Epoch: epoch}, asks)
+			got := a.receives(t, api.PeerConn{Carries: api.ConnFiles, Job: id, Epoch: epoch}, asks)
 			for _, secret := range []string{secretFile, `"path"`} {
 				if strings.Contains(got, secret) {
 					t.Errorf("%s at epoch %d is given %q", id, epoch, got)
@@ -349,7 +349,7 @@ func (a *attack) testEnds(t *testing.T) {
 // return of the one that the victim's rank holds.
 func (a *attack) testGrants(t *testing.T) {
 	is := is.New(t)
-	grants := func(at *desk.Node) (held []string) {
+	grants := func(at *testcluster.Node) (held []string) {
 		for _, d := range call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeRef{api.NodeRef(at.ID)}}).Docs {
 			var g api.Grant
 			if d.Decode(&g) == nil && (g.State == api.GrantHeld || g.State == api.GrantWaiting) {
@@ -381,7 +381,7 @@ func (a *attack) testVictim(t *testing.T) {
 	eventually(t, "what the victim typed", soon, func() bool { return strings.Contains(a.printed(t), "typed by the victim") })
 	call[api.Empty](t, a.clients.victim, "job.stop", api.JobStopParams{Job: a.job})
 	for _, at := range a.Nodes[:3] {
-		job, _ := (&jobs{a.stage, a.Desk}).until(t, at, a.job, "end", after, hasEnded)
+		job, _ := (&jobs{a.stage, a.Cluster}).until(t, at, a.job, "end", after, hasEnded)
 		is.New(t).Equal(job.Phase, api.JobStopped)
 	}
 }
@@ -395,7 +395,7 @@ func (a *attack) testReplay(t *testing.T) {
 		Program:   api.Program{Command: []string{"/bin/sh", "-c", "echo once >>" + ran}, Directory: a.Work, Home: a.Account.Home, Stdin: api.StdinNone},
 		Placement: api.Placement{Ranks: 1, Nodes: []api.NodeID{a.Nodes[1].ID}}, Detached: true,
 	}})
-	(&jobs{a.stage, a.Desk}).until(t, a.Nodes[1], id, "end", after, hasEnded)
+	(&jobs{a.stage, a.Cluster}).until(t, a.Nodes[1], id, "end", after, hasEnded)
 	job, _ := a.genuine(t, id)
 	home, err := a.network.Stolen(a.Nodes[0].Home, a.cluster)
 	must(t, "the key of studio-1", err)

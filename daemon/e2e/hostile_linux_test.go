@@ -10,8 +10,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/hostile"
+	"fulmen/daemon/e2e/testcluster"
 	"fulmen/native/nativetest"
 )
 
@@ -21,7 +21,7 @@ import (
 // studio-2 lends to all members as that account.
 type attack struct {
 	*stage
-	*desk.Desk
+	*testcluster.Cluster
 	network *hostile.Network
 	cluster api.ClusterID
 	// m is the hostile member.
@@ -78,11 +78,11 @@ func newAttack(t *testing.T) *attack {
 	s.buildFulmen()
 	folder := filepath.Join(s.Folder, "desk")
 	must(t, "a folder", os.Mkdir(folder, 0o711))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	macs := []string{"studio-1", "studio-2", "studio-3", "studio-4"}
-	d, err := desk.Start(ctx, desk.Options{Fulmend: s.Fulmend, Scenario: "mesh-4", Macs: macs, Folder: folder, Config: unhurried})
-	a := &attack{stage: s, Desk: d}
+	d, err := testcluster.Start(ctx, testcluster.Options{Fulmend: s.Fulmend, Scenario: "mesh-4", Macs: macs, Folder: folder, Config: unhurried})
+	a := &attack{stage: s, Cluster: d}
 	endsWithTest(t, d)
 	t.Cleanup(func() {
 		if a.network != nil {
@@ -90,7 +90,7 @@ func newAttack(t *testing.T) *attack {
 		}
 	})
 	must(t, "a cluster", err)
-	must(t, "to lend", desk.Lend(ctx, d.Nodes[1].Client, s.Account.Name))
+	must(t, "to lend", testcluster.Lend(ctx, d.Nodes[1].Client, s.Account.Name))
 	at := map[api.NodeID]netip.AddrPort{}
 	for i, n := range d.Nodes {
 		at[n.ID] = netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 168, 1, byte(11 + i)}), api.PeerPort)
@@ -112,7 +112,7 @@ func newAttack(t *testing.T) *attack {
 const other = 12345
 
 // as is a client of a node's daemon as an account.
-func (a *attack) as(t *testing.T, at *desk.Node, uid int) *client.Client {
+func (a *attack) as(t *testing.T, at *testcluster.Node, uid int) *client.Client {
 	t.Helper()
 	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: nativetest.SocketAs(t, uid, at.Socket())}}})
 	must(t, "a client", err)

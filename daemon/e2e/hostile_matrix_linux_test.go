@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/cast"
 	"fulmen/daemon/e2e/hostile"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 )
 
 // matrix is every caller at every door of studio-1 for every subject: the cast of the
@@ -43,12 +43,12 @@ var matrixGroups = []string{"", "peer.job/stop", "peer.job/delete", "peer.job/su
 
 // matrixCase is one case that was tried.
 type matrixCase struct {
-	door, caller, subject string
-	use                   matrixUse
-	err                   error
+	route, caller, subject string
+	use                    matrixUse
+	err                    error
 }
 
-func (c matrixCase) String() string { return c.door + " | " + c.caller + " | " + c.subject }
+func (c matrixCase) String() string { return c.route + " | " + c.caller + " | " + c.subject }
 
 // testMatrix has every caller use every door of a real daemon.
 func (a *attack) testMatrix(t *testing.T) {
@@ -60,7 +60,7 @@ func (a *attack) testMatrix(t *testing.T) {
 	}
 	m.readAudit(t)
 	for _, c := range tried {
-		want, rule := gatetest.Expected(c.door, c.caller, c.subject)
+		want, rule := cast.Expected(c.route, c.caller, c.subject)
 		if rule < 0 {
 			t.Errorf("%s: no rule", c)
 			continue
@@ -70,7 +70,7 @@ func (a *attack) testMatrix(t *testing.T) {
 		}
 	}
 	// Of values studio-1 is the submitter's node itself, and does not ask.
-	if want := (len(gate.Table())*len(matrixCallers) - 1) * len(gatetest.Subjects); len(tried) != want {
+	if want := (len(gate.Table())*len(matrixCallers) - 1) * len(cast.Subjects); len(tried) != want {
 		t.Errorf("%d cases, not %d", len(tried), want)
 	}
 	t.Logf("%d cases in %v", len(tried), time.Since(began))
@@ -120,9 +120,9 @@ func (m *matrix) puts(t *testing.T, by string, docs ...api.Document) {
 
 // cast is the gate's, with the members' keys, and ids for a group's jobs. Of values the
 // node that is called is the submitter's.
-func (m *matrix) cast(group string) (c *gatetest.Cast, self string) {
+func (m *matrix) cast(group string) (c *cast.Cast, self string) {
 	ids := map[string]api.JobID{}
-	c = gatetest.NewCast()
+	c = cast.NewCast()
 	c.ID, c.Heads, c.Now, c.Cable, c.Elect = m.cluster, m.network.Heads(), time.Now().Truncate(time.Second), m.cable, nil
 	for name, member := range m.members {
 		c.Keys[name] = member.Key()
@@ -154,36 +154,36 @@ func (m *matrix) cast(group string) (c *gatetest.Cast, self string) {
 // try has all callers use the doors of a group, one after the other each.
 func (m *matrix) try(t *testing.T, group string) []matrixCase {
 	c, self := m.cast(group)
-	var doors []string
+	var routes []string
 	for _, row := range gate.Table() {
 		if row.Name == group || group == "" && !slices.Contains(matrixGroups, row.Name) {
-			doors = append(doors, row.Name)
+			routes = append(routes, row.Name)
 		}
 	}
-	worlds := map[[2]string]*gatetest.World{}
+	worlds := map[[2]string]*cast.World{}
 	var known, deleted written
 	for _, caller := range matrixCallers {
-		for _, subject := range gatetest.Subjects {
-			w := gatetest.NewWorld(c, self, caller, subject)
+		for _, subject := range cast.Subjects {
+			w := cast.NewWorld(c, self, caller, subject)
 			worlds[[2]string{caller, subject}] = w
 			if caller != "stranger" && caller != "removed" { // their homes write nothing that is taken
 				m.documents(t, w, &known, &deleted)
 			}
 		}
 	}
-	m.tells(t, known, true)
-	m.tells(t, deleted, false)
+	m.reports(t, known, true)
+	m.reports(t, deleted, false)
 	var mu sync.Mutex
 	var tried []matrixCase
 	var all sync.WaitGroup
 	for _, caller := range matrixCallers {
 		all.Go(func() {
-			for _, door := range doors {
-				for _, subject := range gatetest.Subjects {
+			for _, route := range routes {
+				for _, subject := range cast.Subjects {
 					if caller == self {
 						continue // it is the daemon itself
 					}
-					one := m.use(t.Context(), worlds[[2]string{caller, subject}], door)
+					one := m.use(t.Context(), worlds[[2]string{caller, subject}], route)
 					mu.Lock()
 					tried = append(tried, one)
 					mu.Unlock()
@@ -211,7 +211,7 @@ func (w *written) add(t *testing.T, by string, d api.Document, err error) {
 }
 
 // documents are by which studio-1 is to know what a world says that it knows.
-func (m *matrix) documents(t *testing.T, w *gatetest.World, known, deleted *written) {
+func (m *matrix) documents(t *testing.T, w *cast.World, known, deleted *written) {
 	if !w.IsKnown {
 		return
 	}
@@ -234,9 +234,9 @@ func (m *matrix) documents(t *testing.T, w *gatetest.World, known, deleted *writ
 	t.Fatalf("nobody is %s", job.Home)
 }
 
-// tells gives studio-1 documents and waits until it knows the jobs, or has forgotten
+// reports gives studio-1 documents and waits until it knows the jobs, or has forgotten
 // them.
-func (m *matrix) tells(t *testing.T, w written, isKnown bool) {
+func (m *matrix) reports(t *testing.T, w written, isKnown bool) {
 	t.Helper()
 	for by, docs := range w.docs {
 		m.puts(t, by, docs...)
@@ -253,13 +253,13 @@ func (m *matrix) tells(t *testing.T, w written, isKnown bool) {
 }
 
 // use is one case. A connection that was taken is closed at once.
-func (m *matrix) use(ctx context.Context, w *gatetest.World, door string) matrixCase {
-	one := matrixCase{door: door, caller: w.Caller, subject: w.Subject}
+func (m *matrix) use(ctx context.Context, w *cast.World, route string) matrixCase {
+	one := matrixCase{route: route, caller: w.Caller, subject: w.Subject}
 	by, to := m.members[w.Caller], m.Nodes[0].ID
-	one.use = matrixUse{node: by.Node, what: door, subject: string(w.Spec.Job)}
-	if first := gatetest.Firsts[door]; first != nil {
+	one.use = matrixUse{node: by.Node, what: route, subject: string(w.Spec.Job)}
+	if first := cast.Firsts[route]; first != nil {
 		start := first(w)
-		start.Carries = api.PeerConnKind(door)
+		start.Carries = api.PeerConnKind(route)
 		if start.Rank.Job != "" {
 			one.use.subject = start.Rank.String()
 		}
@@ -272,13 +272,13 @@ func (m *matrix) use(ctx context.Context, w *gatetest.World, door string) matrix
 		}
 		return one
 	}
-	method, params := door, any(struct{}{})
-	if send := gatetest.Sends[door]; send != nil {
+	method, params := route, any(struct{}{})
+	if send := cast.Sends[route]; send != nil {
 		params = send(w)
 		if _, isJob := params.(api.PeerJobParams); isJob {
 			method = "peer.job"
 		}
-		if link := m.cable; door == "peer.rdma" || door == "peer.probe" {
+		if link := m.cable; route == "peer.rdma" || route == "peer.probe" {
 			one.use.subject = link.String()
 		}
 	}
@@ -311,8 +311,8 @@ func (m *matrix) outcome(c matrixCase) string {
 		return string(api.ReasonNotAMember) // before there was a door
 	}
 	entries := m.recorded[c.use]
-	isOfMembers := gatetest.DoorGroups.Fits("of-members", c.door)
-	isStream := gatetest.Firsts[c.door] != nil
+	isOfMembers := cast.RouteGroups.Fits("of-members", c.route)
+	isStream := cast.Firsts[c.route] != nil
 	admitted := slices.ContainsFunc(entries, func(e api.AuditEntry) bool { return e.Why != api.AuditRefused })
 	if isStream && !isOfMembers {
 		for _, e := range entries {
@@ -326,13 +326,13 @@ func (m *matrix) outcome(c matrixCase) string {
 		return "nothing recorded"
 	}
 	if c.err != nil {
-		told, isTold := errors.AsType[*api.Error](c.err)
-		if !isTold {
+		reported, isReported := errors.AsType[*api.Error](c.err)
+		if !isReported {
 			return c.err.Error()
 		}
-		isRefused := slices.ContainsFunc(entries, func(e api.AuditEntry) bool { return e.Why == api.AuditRefused && e.Reason == told.Data.Reason })
+		isRefused := slices.ContainsFunc(entries, func(e api.AuditEntry) bool { return e.Why == api.AuditRefused && e.Reason == reported.Data.Reason })
 		if isRefused || !admitted && !isOfMembers {
-			return string(told.Data.Reason)
+			return string(reported.Data.Reason)
 		}
 	}
 	if isOfMembers || admitted {

@@ -107,17 +107,17 @@ func (a *attack) testPort(t *testing.T) {
 	must(t, "a connection", err)
 	defer conn.Close()
 	must(t, "a deadline", conn.SetReadDeadline(time.Now().Add(soon)))
-	var said [1]byte
-	_, err = io.ReadFull(conn, said[:])
+	var reported [1]byte
+	_, err = io.ReadFull(conn, reported[:])
 	is.NoErr(err)
-	is.Equal(string(said[:]), "r") // refused
+	is.Equal(string(reported[:]), "r") // refused
 	select {
 	case <-reached:
 		t.Error("the other account's program was reached")
 	default:
 	}
 	call[api.Empty](t, a.clients.victim, "job.stop", api.JobStopParams{Job: id, Kill: true})
-	(&jobs{a.stage, a.Desk}).until(t, a.Nodes[0], id, "end", after, hasEnded)
+	(&jobs{a.stage, a.Cluster}).until(t, a.Nodes[0], id, "end", after, hasEnded)
 }
 
 // Numbers of the member's own that no Mac has.

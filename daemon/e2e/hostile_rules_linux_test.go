@@ -1,10 +1,10 @@
 package e2e
 
-import "fulmen/daemon/internal/gate/gatetest"
+import "fulmen/daemon/e2e/cast"
 
 // localGroups are names for methods of the local API. A new method has to be in one of
 // them.
-var localGroups = gatetest.Groups{
+var localGroups = cast.Groups{
 	// What any account of this Mac may see and do.
 	"looking": `state.get state.watch state.unwatch node.list node.get node.watch node.conditions link.list link.get
 		link.watch link.history link.export measure.get measure.list measure.watch rdma.list rdma.check rdma.history job.list

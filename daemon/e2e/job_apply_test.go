@@ -33,7 +33,7 @@ func (j *jobs) testApply(t *testing.T) {
 	declare("600")
 	_, first := apply()
 	is.Equal(first.Outcome, api.ApplyCreated)
-	j.until(t, at, first.Job, "two ranks that run", patience, isRunning(2))
+	j.until(t, at, first.Job, "two ranks that run", timeout, isRunning(2))
 	_, again := apply()
 	is.Equal(again, api.JobApplyResult{Outcome: api.ApplyUnchanged, Job: first.Job})
 
@@ -51,7 +51,7 @@ func (j *jobs) testApply(t *testing.T) {
 	is.Equal(second.Before, first.Job)
 	stopped, _ := j.until(t, at, first.Job, "its end", soon, hasEnded)
 	is.Equal(stopped.Phase, api.JobStopped)
-	j.until(t, at, second.Job, "two ranks that run", patience, isRunning(2))
+	j.until(t, at, second.Job, "two ranks that run", timeout, isRunning(2))
 
 	deleted := end(t, j.fulmen(t.Context(), at, "delete", "-f", file))
 	if deleted.status != api.ExitOK {

@@ -11,7 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 const (
@@ -33,12 +33,12 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 	needJobs(t)
 	j := newJACCL(t, "mesh-4", cableTimes)
 	mac := func(n api.NodeID) string {
-		return j.Nodes[slices.IndexFunc(j.Nodes, func(one *desk.Node) bool { return one.ID == n })].Mac
+		return j.Nodes[slices.IndexFunc(j.Nodes, func(one *testcluster.Node) bool { return one.ID == n })].Mac
 	}
 	runs := func(t *testing.T, args ...string) (api.JobID, api.Job) {
 		t.Helper()
 		id := j.detached(t, j.Nodes[0], append(args, "--", j.standin, "-work", "-1s")...)
-		job, _ := j.until(t, j.Nodes[0], id, "run", patience, func(job api.Job, _ []api.Rank) bool { return job.Phase == api.JobRunning })
+		job, _ := j.until(t, j.Nodes[0], id, "run", timeout, func(job api.Job, _ []api.Rank) bool { return job.Phase == api.JobRunning })
 		return id, job
 	}
 	// latest is the attempt that runs: a start is tried again where a connection broke, as
@@ -47,7 +47,7 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 	// ended waits for the end of a job and says how long its ranks outlived something.
 	ended := func(t *testing.T, id api.JobID, began time.Time) (job api.Job, took time.Duration) {
 		t.Helper()
-		job, ranks := j.until(t, j.Nodes[0], id, "end", patience, func(job api.Job, ranks []api.Rank) bool {
+		job, ranks := j.until(t, j.Nodes[0], id, "end", timeout, func(job api.Job, ranks []api.Rank) bool {
 			// The home tells of the job, and each rank's node of the rank.
 			return hasEnded(job, ranks) && !slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.EndedAt.IsZero() })
 		})
@@ -67,7 +67,7 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 		for try := 0; try < cableTries && best > noticed; try++ {
 			id, job := runs(t, "-n", "2", "--backend", "jaccl")
 			link := latest(job).Plan.Links[0].Link
-			low, high := fmt.Sprintf("%s.tb%d", mac(link.Low.Node), link.Low.Receptacle), fmt.Sprintf("%s.tb%d", mac(link.High.Node), link.High.Receptacle)
+			low, high := fmt.Sprintf("%s.tb%d", mac(link.Low.Node), link.Low.PortNumber), fmt.Sprintf("%s.tb%d", mac(link.High.Node), link.High.PortNumber)
 			began := time.Now()
 			change(t, j.Nodes[0].Client, "unplug "+low)
 			job, took := ended(t, id, began)
@@ -75,7 +75,7 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 			is.Equal(job.Phase, api.JobFailed)
 			is.Equal(job.Reason, api.ReasonLinkGone)
 			is.Equal(job.Message, fmt.Sprintf("The cable %s:%d - %s:%d was pulled.",
-				mac(link.Low.Node), link.Low.Receptacle, mac(link.High.Node), link.High.Receptacle))
+				mac(link.Low.Node), link.Low.PortNumber, mac(link.High.Node), link.High.PortNumber))
 			change(t, j.Nodes[0].Client, "plug "+low+" "+high)
 		}
 		if best > noticed {
@@ -87,14 +87,14 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 		id, job := runs(t, "-n", "3", "--backend", "jaccl", "--retries", "1")
 		first := latest(job)
 		low := first.Plan.Links[0].Link.Low
-		socket := fmt.Sprintf("%s.tb%d", mac(low.Node), low.Receptacle)
+		socket := fmt.Sprintf("%s.tb%d", mac(low.Node), low.PortNumber)
 		change(t, j.Nodes[0].Client, "retrain "+socket+" 40G")
-		job, _ = j.until(t, j.Nodes[0], id, "go on", patience, func(job api.Job, ranks []api.Rank) bool {
+		job, _ = j.until(t, j.Nodes[0], id, "go on", timeout, func(job api.Job, ranks []api.Rank) bool {
 			return job.Attempt > first.Attempt && isRunning(3)(job, ranks)
 		})
 		ended := job.Attempts[slices.IndexFunc(job.Attempts, func(a api.Attempt) bool { return a.Attempt == first.Attempt })]
 		is.Equal(ended.Reason, api.ReasonLinkChanged)
-		is.True(strings.HasSuffix(ended.Message, "negotiated anew: 40 Gb/s, where it had 80 Gb/s."))
+		is.True(strings.HasSuffix(ended.Message, "runs at another speed now: 40 Gb/s, where it had 80 Gb/s."))
 		for _, l := range latest(job).Plan.Links {
 			is.True(l.Link != first.Plan.Links[0].Link) // on what is left
 		}

@@ -14,8 +14,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/daemon/e2e/testcluster"
+	"fulmen/native/nativetest/testkit"
 )
 
 // TestJobsOutliveDaemons ends the daemons of a job's nodes, in order as an
@@ -31,7 +31,7 @@ func TestJobsOutliveDaemons(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %v", who, signal), func(t *testing.T) {
 				is := is.New(t)
 				id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
-				job, before := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
+				job, before := j.until(t, j.Nodes[0], id, "two ranks that run", timeout, isRunning(2))
 				for _, n := range j.Nodes {
 					if isHome := n.ID == job.Home; who == "both" || isHome == (who == "the home's") {
 						n.End(signal)
@@ -127,7 +127,7 @@ func TestJobsWhileEverythingIsKilled(t *testing.T) {
 	}
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)
-	random := seeds.Drawn(t).Source(0)
+	random := testkit.Drawn(t).Source(0)
 	for round := range rounds {
 		f := anyFault(random)
 		hang, stubborn := []string{"--backend", "ring", "--", j.Python, j.Program("hang.py")}, []string{"--backend", "ring", "--allow-solo", "--", j.Program("stubborn.sh")}
@@ -188,7 +188,7 @@ func (j *jobs) stop(t *testing.T, id api.JobID) {
 
 // kill kills parts of a job, and gives the nodes whose daemons it has ended, and
 // the process of the rank that it has.
-func (j *jobs) kill(t *testing.T, random *rand.Rand, id api.JobID, f fault) (down []*desk.Node, pid int) {
+func (j *jobs) kill(t *testing.T, random *rand.Rand, id api.JobID, f fault) (down []*testcluster.Node, pid int) {
 	t.Helper()
 	job, ranks, err := jobOf(t.Context(), j.Nodes[0].Client, id)
 	must(t, "the job", err)
@@ -229,8 +229,8 @@ func TestJobsWhoseDaemonStaysAway(t *testing.T) {
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)
 	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
-	job, before := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
-	var away, left *desk.Node
+	job, before := j.until(t, j.Nodes[0], id, "two ranks that run", timeout, isRunning(2))
+	var away, left *testcluster.Node
 	for _, n := range j.Nodes {
 		if n.ID == job.Home {
 			away = n

@@ -15,8 +15,8 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // cutLease is how long a rank lives whose home is out of sight.
@@ -52,15 +52,15 @@ func TestJobsOverNetworks(t *testing.T) {
 	for _, h := range l.all {
 		must(t, "opening "+h.folder, os.Chmod(h.folder, 0o755)) // the socket is for everybody
 		if h != l.north {
-			must(t, "joining", desk.Join(t.Context(), l.north.client, l.north.id, h.client, s.Account.Name))
+			must(t, "joining", testcluster.Join(t.Context(), l.north.client, l.north.id, h.client, s.Account.Name))
 		}
 	}
-	must(t, "lending", desk.Lend(t.Context(), l.north.client, s.Account.Name))
+	must(t, "lending", testcluster.Lend(t.Context(), l.north.client, s.Account.Name))
 	isWhole(t, soon, l.all...)
 
-	j := &jobs{s, &desk.Desk{}}
+	j := &jobs{s, &testcluster.Cluster{}}
 	for _, h := range l.all {
-		j.Nodes = append(j.Nodes, &desk.Node{Mac: h.Name, Home: h.folder, ID: h.id, Client: h.client})
+		j.Nodes = append(j.Nodes, &testcluster.Node{Mac: h.Name, Daemon: testcluster.Daemon{Home: h.folder, ID: h.id, Client: h.client}})
 	}
 	run := func(args ...string) ran {
 		t.Helper()
@@ -106,7 +106,7 @@ func TestJobsOverNetworks(t *testing.T) {
 func (j *jobs) cut(t *testing.T, l *lab, id api.JobID, noted string) {
 	t.Helper()
 	is := is.New(t)
-	job, ranks := j.until(t, j.Nodes[0], id, "two ranks that run", patience, func(job api.Job, ranks []api.Rank) bool {
+	job, ranks := j.until(t, j.Nodes[0], id, "two ranks that run", timeout, func(job api.Job, ranks []api.Rank) bool {
 		return job.Phase.Ended() || isRunning(2)(job, ranks)
 	})
 	if job.Phase.Ended() {
@@ -143,7 +143,7 @@ func (j *jobs) cut(t *testing.T, l *lab, id api.JobID, noted string) {
 // asNorth is the command line at north.
 func (j *jobs) asNorth(t *testing.T, l *lab, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	t.Cleanup(cancel)
 	c := j.Command(ctx, j.Fulmen, args...)
 	c.Env = append(c.Env, api.EnvHome+"="+l.north.folder)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // smallDisk mounts a file system of one MiB in which the account may write, or
@@ -30,7 +30,7 @@ func (s *stage) smallDisk(t *testing.T) string {
 
 // ontoSmallDisk has a daemon go on from a file system of so many bytes; false: none can be
 // mounted here.
-func (j *jobs) ontoSmallDisk(t *testing.T, n *desk.Node, bytes int) bool {
+func (j *jobs) ontoSmallDisk(t *testing.T, n *testcluster.Node, bytes int) bool {
 	t.Helper()
 	n.End(syscall.SIGTERM)
 	from := n.Home + ".before"

@@ -5,7 +5,7 @@ package e2e
 import (
 	"testing"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 func (s *stage) smallDisk(t *testing.T) string {
@@ -14,4 +14,4 @@ func (s *stage) smallDisk(t *testing.T) string {
 	return ""
 }
 
-func (j *jobs) ontoSmallDisk(*testing.T, *desk.Node, int) bool { return false }
+func (j *jobs) ontoSmallDisk(*testing.T, *testcluster.Node, int) bool { return false }

@@ -10,7 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // smallDiskBytes has room for a daemon and what jobs of these tests leave.
@@ -40,10 +40,10 @@ func TestJobsOnFullDisks(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
 			id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
-			job, before := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
+			job, before := j.until(t, j.Nodes[0], id, "two ranks that run", timeout, isRunning(2))
 			plan := job.Attempts[0].Plan
 			is.True(plan != nil)
-			full := j.Nodes[slices.IndexFunc(j.Nodes, func(n *desk.Node) bool {
+			full := j.Nodes[slices.IndexFunc(j.Nodes, func(n *testcluster.Node) bool {
 				return n.ID == plan.Ranks[0].Node && test.home || n.ID == plan.Ranks[1].Node && !test.home
 			})]
 			free := fill(t, full.Home)
@@ -79,7 +79,7 @@ func TestJobsOnFullDisks(t *testing.T) {
 
 // submitUntilFull submits jobs until one is refused because the disk is full: the
 // database has some room left inside. It gives those that were taken.
-func (j *jobs) submitUntilFull(t *testing.T, at *desk.Node) (taken []api.JobID) {
+func (j *jobs) submitUntilFull(t *testing.T, at *testcluster.Node) (taken []api.JobID) {
 	t.Helper()
 	for len(taken) < 200 {
 		result, err := client.Call[api.JobSubmitResult](t.Context(), at.Client, "job.submit", api.JobSubmitParams{Request: api.JobRequest{

@@ -18,9 +18,9 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
 	sidechannel "fulmen/daemon/e2e/jaccl"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/daemon/e2e/testcluster"
+	"fulmen/native/nativetest/testkit"
 )
 
 // jaccl is a cluster with the program that takes the place of one that uses JACCL.
@@ -51,7 +51,7 @@ func (j *jaccl) args(more ...string) []string {
 func (j *jaccl) whole(t *testing.T, more ...string) (api.Job, []api.Rank) {
 	t.Helper()
 	id := j.detached(t, j.Nodes[0], j.args(more...)...)
-	return j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	return j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 }
 
 // printed is what a rank printed.
@@ -107,10 +107,10 @@ func (j *jaccl) testSurroundings(t *testing.T) {
 		t.Errorf("it took another attempt than the first: %+v", attempt)
 	}
 	is.Equal(len(attempt.Joined), j.size)
-	said := ""
+	reported := ""
 	eventually(t, "the same said to all", soon, func() bool {
-		said = j.printed(t, ranks[0].Job)
-		return strings.Count(said, fmt.Sprintf(" ring false devices %v\n", attempt.Plan.Devices)) == j.size
+		reported = j.printed(t, ranks[0].Job)
+		return strings.Count(reported, fmt.Sprintf(" ring false devices %v\n", attempt.Plan.Devices)) == j.size
 	})
 	// The home tells of the job, and each rank's node of the rank.
 	_, ranks = j.until(t, j.Nodes[0], ranks[0].Job, "end of each rank", soon, func(_ api.Job, ranks []api.Rank) bool {
@@ -120,14 +120,14 @@ func (j *jaccl) testSurroundings(t *testing.T) {
 		is.Equal(r.Handshake.State, api.HandshakeJoined)
 		is.True(r.Handshake.CarriedBytes > 0 && !r.Handshake.Severed)
 	}
-	is.True(!strings.Contains(said, "attempt 0 to connect failed"))
+	is.True(!strings.Contains(reported, "attempt 0 to connect failed"))
 }
 
 // testOwnChannel runs a program that never dials the side channel that it was given.
 func (j *jaccl) testOwnChannel(t *testing.T) {
 	is := is.New(t)
 	id := j.detached(t, j.Nodes[0], append([]string{"--allow-solo"}, j.args("-own", "-work", "1s")...)...)
-	job, ranks := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	job, ranks := j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.Equal(job.Attempt, 1)
 	is.True(slices.ContainsFunc(job.Phases, func(p api.PhaseTime) bool { return p.Phase == api.JobRunning }))
@@ -142,15 +142,15 @@ func (j *jaccl) testOwnChannel(t *testing.T) {
 func (j *jaccl) testStray(t *testing.T) {
 	is := is.New(t)
 	id := j.detached(t, j.Nodes[0], j.args("-late", "1:2s")...)
-	_, ranks := j.until(t, j.Nodes[0], id, "a rank 0 that listens", patience, func(_ api.Job, ranks []api.Rank) bool {
+	_, ranks := j.until(t, j.Nodes[0], id, "a rank 0 that listens", timeout, func(_ api.Job, ranks []api.Rank) bool {
 		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && r.Handshake.State == api.HandshakeListening })
 	})
-	_, said, _ := strings.Cut(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(ranks[0].Job), "--rank", "0")).out, "coordinator ")
-	at, _, _ := strings.Cut(said, " ")
+	_, reported, _ := strings.Cut(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(ranks[0].Job), "--rank", "0")).out, "coordinator ")
+	at, _, _ := strings.Cut(reported, " ")
 	stray, err := net.Dial("tcp", at)
 	is.NoErr(err)
 	defer stray.Close()
-	job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	job, _ := j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 	t.Log(job.Attempts[0].Message)
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.Equal(job.Attempt, 2)
@@ -248,13 +248,13 @@ func (j *jaccl) testEndsWell(t *testing.T) {
 func (j *jaccl) testKilled(t *testing.T) {
 	is := is.New(t)
 	id := j.detached(t, j.Nodes[0], j.args("-work", "-1s", "-stubborn")...)
-	_, ranks := j.until(t, j.Nodes[0], id, "ranks that run", patience, isRunning(j.size))
+	_, ranks := j.until(t, j.Nodes[0], id, "ranks that run", timeout, isRunning(j.size))
 	endOf(ranks[1].PID)
 	job, _ := j.until(t, j.Nodes[0], id, "end", after, hasEnded)
 	is.Equal(job.Phase, api.JobFailed)
 	is.Equal(value(job.Attempts[0].FirstFailed), ranks[1].Rank)
 	areGone(t, after, pidsOf(ranks))
-	suspects := func(want int, at ...*desk.Node) {
+	suspects := func(want int, at ...*testcluster.Node) {
 		t.Helper()
 		for _, n := range at {
 			documents(t, n.Mac, n.Client, fmt.Sprintf("%d suspect devices", want), after, api.StateSelect{Kinds: []api.Kind{api.KindCondition}, Nodes: []api.NodeRef{api.NodeRef(n.ID)}}, func(v *client.View) bool {
@@ -298,14 +298,14 @@ func (j *jaccl) testClear(t *testing.T) {
 func (j *jaccl) testHungDaemon(t *testing.T) {
 	is := is.New(t)
 	id := j.detached(t, j.Nodes[0], j.args("-late", "0:3s", "-work", "100ms")...)
-	job, _ := j.until(t, j.Nodes[0], id, "a rank that is held", patience, func(_ api.Job, ranks []api.Rank) bool {
+	job, _ := j.until(t, j.Nodes[0], id, "a rank that is held", timeout, func(_ api.Job, ranks []api.Rank) bool {
 		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && r.Handshake.State == api.HandshakeHeld })
 	})
 	for _, n := range j.Nodes {
 		if n.ID != job.Home && n != j.Nodes[0] {
 			must(t, "a stop", n.Signal(syscall.SIGSTOP))
 			defer n.Signal(syscall.SIGCONT)
-			j.until(t, j.Nodes[0], id, "word that the attempt ends", patience, func(job api.Job, _ []api.Rank) bool {
+			j.until(t, j.Nodes[0], id, "word that the attempt ends", timeout, func(job api.Job, _ []api.Rank) bool {
 				return job.Phase != api.JobStarting && job.Phase != api.JobHandshake
 			})
 			must(t, "going on", n.Signal(syscall.SIGCONT))
@@ -313,7 +313,7 @@ func (j *jaccl) testHungDaemon(t *testing.T) {
 		}
 	}
 	must(t, "a whole cluster", j.Whole(t.Context()))
-	job, _ = j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	job, _ = j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 	t.Log(job.Attempts[0].Message)
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.True(len(job.Attempts) > 1)
@@ -339,7 +339,7 @@ func (j *jaccl) testTwo(t *testing.T) {
 // testNeighbour kills rank 0 of one of two jobs on the same Macs, at any moment of its
 // start: that is its own end alone.
 func (j *jaccl) testNeighbour(t *testing.T) {
-	random, rounds := seeds.Drawn(t).Source(0), 2
+	random, rounds := testkit.Drawn(t).Source(0), 2
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 50
 	}
@@ -358,7 +358,7 @@ func (j *jaccl) testNeighbour(t *testing.T) {
 			}
 		}
 		for i, id := range ids {
-			job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+			job, _ := j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 			switch {
 			case i == 0 && isKilled && job.Phase == api.JobFailed && job.Reason != api.ReasonRankKilled,
 				(i == 1 || !isKilled) && job.Phase != api.JobSucceeded:
@@ -377,9 +377,9 @@ func TestJACCLRank0Late(t *testing.T) {
 	job, ranks := j.whole(t, "-late", "0:20s")
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.Equal(job.Attempt, 1)
-	said := j.printed(t, ranks[0].Job)
-	is.True(!strings.Contains(said, "to connect failed"))
-	t.Log(said)
+	reported := j.printed(t, ranks[0].Job)
+	is.True(!strings.Contains(reported, "to connect failed"))
+	t.Log(reported)
 }
 
 // A rank that hangs in the midst of joining, all others connected, is waited for by name,
@@ -394,7 +394,7 @@ func TestJACCLHandshakeDeadline(t *testing.T) {
 	j.until(t, j.Nodes[0], id, "word that rank 2 alone is waited for", soon, func(_ api.Job, ranks []api.Rank) bool {
 		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && slices.Equal(r.Handshake.Missing, []int{2}) })
 	})
-	job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	job, _ := j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 	t.Log(job.Attempts[0].Message)
 	is.Equal(job.Attempts[0].Reason, api.ReasonHandshakeTimeout)
 	is.Equal(value(job.Attempts[0].FirstFailed), 2)
@@ -411,7 +411,7 @@ func TestJACCLJobsWhileEverythingIsKilled(t *testing.T) {
 		rounds = 200
 	}
 	j := newJACCL(t, "hub-3", shortly)
-	random := seeds.Drawn(t).Source(0)
+	random := testkit.Drawn(t).Source(0)
 	hang := []string{"--backend", "jaccl", "--", j.standin, "-work", "-1s"}
 	for round := range rounds {
 		f := anyFault(random)

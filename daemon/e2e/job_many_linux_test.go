@@ -13,7 +13,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // TestManyJobs queues many jobs at once that all want the same GPU, and runs as many
@@ -65,7 +65,7 @@ func TestManyJobs(t *testing.T) {
 		for i := range all {
 			began := time.Now()
 			id := submit(t)
-			job, _ := j.until(t, n, id, "end", patience, hasEnded)
+			job, _ := j.until(t, n, id, "end", timeout, hasEnded)
 			is.Equal(job.Phase, api.JobSucceeded)
 			took = append(took, time.Since(began))
 			if i == all/2 {
@@ -103,7 +103,7 @@ func TestManyJobs(t *testing.T) {
 }
 
 // untilGone waits until a job has ended, or was deleted since.
-func (j *jobs) untilGone(t *testing.T, at *desk.Node, id api.JobID) {
+func (j *jobs) untilGone(t *testing.T, at *testcluster.Node, id api.JobID) {
 	t.Helper()
 	eventually(t, "end of "+id.String(), time.Hour, func() bool {
 		job, _, err := jobOf(t.Context(), at.Client, id)

@@ -13,7 +13,7 @@ import (
 )
 
 // testOwnMLX runs a program with an MLX of its own, which has no JACCL here, though
-// every cable is ready for it: it runs over what that MLX has, and a wish for what it
+// every cable is ready for it: it runs over what that MLX has, and a request for what it
 // has not is refused before anything is started.
 func (j *jaccl) testOwnMLX(t *testing.T) {
 	j.needPython(t)
@@ -58,8 +58,8 @@ func (j *jaccl) testNoMLX(t *testing.T) {
 	is.Equal(strings.Count(got.err, "finds no MLX on "), 1)
 	is.True(strings.Count(got.err, "No module named 'mlx'") <= 3) // of each rank once, and of the one that failed first again
 	for _, command := range []string{"env", "plan"} {
-		told := end(t, j.fulmen(t.Context(), j.Nodes[0], command, "--venv", bare, "--", "python", j.Program("own.py")))
-		is.True(strings.Contains(told.out, "finds no MLX on "))
-		is.True(!strings.Contains(told.out, "Nothing is in the way"))
+		reported := end(t, j.fulmen(t.Context(), j.Nodes[0], command, "--venv", bare, "--", "python", j.Program("own.py")))
+		is.True(strings.Contains(reported.out, "finds no MLX on "))
+		is.True(!strings.Contains(reported.out, "Nothing is in the way"))
 	}
 }

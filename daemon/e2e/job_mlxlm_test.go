@@ -20,9 +20,9 @@ func (s share) half() share { return share{s.heads / 2, s.weights / 2, s.tokens}
 // generated finds what a rank of generate.py printed.
 func generated(t *testing.T, out string, rank, of int) (s share) {
 	t.Helper()
-	_, said, found := strings.Cut(out, fmt.Sprintf("rank %d of %d, ", rank, of))
-	said, _, _ = strings.Cut(said, "\n")
-	numbers, tokens, _ := strings.Cut(said, ": ")
+	_, reported, found := strings.Cut(out, fmt.Sprintf("rank %d of %d, ", rank, of))
+	reported, _, _ = strings.Cut(reported, "\n")
+	numbers, tokens, _ := strings.Cut(reported, ": ")
 	if n, _ := fmt.Sscanf(numbers, "%d heads, %d weights", &s.heads, &s.weights); !found || n != 2 || len(strings.Fields(tokens)) != 8 {
 		t.Fatalf("rank %d of %d printed no share and 8 tokens: %q", rank, of, out)
 	}
@@ -61,5 +61,5 @@ func (j *jobs) testChat(t *testing.T) {
 	}
 	_, err := fmt.Fprintln(l.in, "q")
 	is.NoErr(err)
-	is.Equal(l.status(t, patience), 0)
+	is.Equal(l.status(t, timeout), 0)
 }

@@ -19,7 +19,7 @@ func TestNetworkHasToBeNamed(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t)
 	s.buildFulmen()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	d, err := s.Start(ctx, "mixed", []string{"mini-pro", "mini"}, unhurried)
 	t.Cleanup(d.Close)
@@ -33,13 +33,13 @@ func TestNetworkHasToBeNamed(t *testing.T) {
 	var got ran
 	eventually(t, "path between the two", soon, func() bool {
 		got = plan()
-		return strings.Contains(got.out, "neither Thunderbolt, named nor trusted")
+		return strings.Contains(got.out, "not Thunderbolt, not named for this job and not trusted")
 	})
 	is.Equal(got.status, 1)
 	is.True(strings.Contains(got.out, "--network 192.168.1.0/24")) // what would help
 	refused := end(t, j.run(t, append(flags, "--deadline-placing", "500ms", "--", j.Program("status.sh"), "0")...))
 	is.Equal(refused.status, api.ExitNotStarted)
-	is.True(strings.Contains(refused.err, "neither Thunderbolt, named nor trusted"))
+	is.True(strings.Contains(refused.err, "not Thunderbolt, not named for this job and not trusted"))
 
 	for _, network := range []string{"192.168.1.0/24", "en0"} {
 		got = plan("--network", network)

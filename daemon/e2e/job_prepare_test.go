@@ -44,13 +44,13 @@ func testPrepareTogether(t *testing.T, s synced) {
 	}
 	shown := end(t, s.fulmen(t.Context(), s.Nodes[0], "job", "show", id.String()))
 	is.True(strings.Contains(shown.out, "studio-2 is being prepared"))
-	is.True(strings.Contains(shown.out, "prepared, waits for the others")) // rank 0
+	is.True(strings.Contains(shown.out, "prepared, waiting for the others")) // rank 0
 	listed := end(t, s.fulmen(t.Context(), s.Nodes[1], "jobs"))
 	is.True(strings.Contains(listed.out, "starting: studio-2 is being prepared"))
 
 	opened := time.Now()
 	s.write(t, map[string]string{"gate": "open"})
-	job, ranks = s.until(t, s.Nodes[0], id, "end", patience, hasEnded)
+	job, ranks = s.until(t, s.Nodes[0], id, "end", timeout, hasEnded)
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.Equal(len(job.Attempts), 1)
 	for i, r := range ranks {

@@ -40,7 +40,7 @@ func TestProgramsWithoutFulmen(t *testing.T) {
 	}
 	s := newStage(t)
 	s.needPython(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	for _, test := range []struct {
 		name    string

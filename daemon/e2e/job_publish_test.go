@@ -16,7 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // TestPublish reaches a port of rank 0, which runs on another node.
@@ -43,7 +43,7 @@ func TestPublish(t *testing.T) {
 
 // serves starts a job that publishes a port and waits until it runs: rank 0 is on
 // a node, and the job is the first node's.
-func (j *jobs) serves(t *testing.T, rank0 *desk.Node, publish string, port int) api.JobID {
+func (j *jobs) serves(t *testing.T, rank0 *testcluster.Node, publish string, port int) api.JobID {
 	t.Helper()
 	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--allow-solo", "--rank0", string(rank0.ID), "--publish", publish,
 		"--", j.Python, j.Program("serve.py"), fmt.Sprint(port))
@@ -52,7 +52,7 @@ func (j *jobs) serves(t *testing.T, rank0 *desk.Node, publish string, port int) 
 		defer cancel()
 		end(t, j.fulmen(ctx, j.Nodes[0], "job", "stop", "--kill", string(id)))
 	})
-	_, ranks := j.until(t, j.Nodes[0], id, "rank 0 that listens", patience, func(job api.Job, ranks []api.Rank) bool {
+	_, ranks := j.until(t, j.Nodes[0], id, "rank 0 that listens", timeout, func(job api.Job, ranks []api.Rank) bool {
 		return isRunning(2)(job, ranks) && slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Rank == 0 && slices.Contains(r.Ports, port) })
 	})
 	if len(ranks) != 2 {
@@ -74,7 +74,7 @@ func (j *jobs) haltJob(t *testing.T, id api.JobID) {
 
 // published are a job's ports as a node's daemon tells its owner, who need not be
 // who tests it.
-func (j *jobs) published(t *testing.T, at *desk.Node, id api.JobID) []api.PublishedPort {
+func (j *jobs) published(t *testing.T, at *testcluster.Node, id api.JobID) []api.PublishedPort {
 	t.Helper()
 	got := end(t, j.fulmen(t.Context(), at, "job", "show", "--json", string(id)))
 	var result api.JobGetResult
@@ -85,7 +85,7 @@ func (j *jobs) published(t *testing.T, at *desk.Node, id api.JobID) []api.Publis
 // freePort is a port that nobody holds on the loopback; programs take it by number.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := desk.Listen()
+	l, err := testcluster.Listen()
 	must(t, "a port", err)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port

@@ -190,7 +190,7 @@ func (j *jobs) testAsk(t *testing.T) {
 	l := begin(t, j.run(t, "--", j.Python, j.Program("ask.py")))
 	l.until(t, "the question", func(s string) bool { return strings.Contains(s, "your name? ") })
 	fmt.Fprintln(l.in, "Ada")
-	is.Equal(l.status(t, patience), 0)
+	is.Equal(l.status(t, timeout), 0)
 	l.until(t, "the greeting", func(s string) bool { return strings.Contains(s, "greets Ada") })
 }
 
@@ -224,7 +224,7 @@ func (j *jobs) testConversation(t *testing.T) {
 				l.until(t, fmt.Sprintf("line %d at %d ranks", line, ranks), func(s string) bool { return strings.Count(s, fmt.Sprintf("hears line %d\n", line)) == ranks })
 			}
 			is.NoErr(l.in.Close())
-			is.Equal(l.status(t, patience), 0)
+			is.Equal(l.status(t, timeout), 0)
 		})
 	}
 }
@@ -238,12 +238,12 @@ func (j *jobs) testInputElsewhere(t *testing.T) {
 	j.needPython(t)
 	is := is.New(t)
 	here := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--stdin", "all", "--", j.Python, j.Program("echo.py")))
-	hear := func(line string) {
+	receive := func(line string) {
 		here.until(t, line, func(s string) bool { return strings.Count(s, "hears "+line) == 2 })
 	}
 	_, err := fmt.Fprintln(here.in, "one")
 	is.NoErr(err)
-	hear("one\n")
+	receive("one\n")
 	id := named.FindStringSubmatch(here.until(t, "its id", named.MatchString))[1]
 	there := begin(t, j.fulmen(t.Context(), j.Nodes[0], "job", "attach", "--input", id)) // another client
 	for turn := range 3 {
@@ -251,15 +251,15 @@ func (j *jobs) testInputElsewhere(t *testing.T) {
 			line := fmt.Sprintf("%s %d\n", from, turn)
 			_, err := fmt.Fprint(at.in, line)
 			is.NoErr(err)
-			hear(line)
+			receive(line)
 		}
 	}
 	_, err = fmt.Fprintln(here.in, "last")
 	is.NoErr(err)
-	hear("last\n")
+	receive("last\n")
 	is.NoErr(here.in.Close())
-	is.Equal(here.status(t, patience), 0)
-	is.Equal(there.status(t, patience), 0)
+	is.Equal(here.status(t, timeout), 0)
+	is.Equal(there.status(t, timeout), 0)
 }
 
 // The first Ctrl-C gives the grace, the second none.
@@ -279,7 +279,7 @@ func (j *jobs) testInterrupt(t *testing.T) {
 				// Two of the same signal that are not taken between are one. Other words than
 				// this answer may come just then, such as that the job runs.
 				if test.times > 1 {
-					l.until(t, "an answer", func(s string) bool { return strings.Contains(s, "stopping; Ctrl-C again kills it") })
+					l.until(t, "an answer", func(s string) bool { return strings.Contains(s, "stopping the job; Ctrl-C again kills it") })
 				}
 			}
 			is.Equal(l.status(t, after), test.status)
@@ -333,12 +333,12 @@ func (j *jobs) testGone(t *testing.T) {
 func (j *jobs) testElsewhere(t *testing.T) {
 	is := is.New(t)
 	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--allow-solo", "--", j.Program("stubborn.sh"))
-	_, ranks := j.until(t, j.Nodes[2], id, "two ranks that run", patience, isRunning(2))
+	_, ranks := j.until(t, j.Nodes[2], id, "two ranks that run", timeout, isRunning(2))
 	attached := begin(t, j.fulmen(t.Context(), j.Nodes[0], "job", "attach", string(id)))
 	attached.until(t, "output of both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
 	logs := begin(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", "--follow", "--rank", "1", string(id)))
 	logs.until(t, "output of rank 1", func(s string) bool { return len(pidsIn(s)) == 1 })
-	j.until(t, j.Nodes[1], id, "two ranks that run", patience, isRunning(2))
+	j.until(t, j.Nodes[1], id, "two ranks that run", timeout, isRunning(2))
 	is.True(strings.Contains(end(t, j.fulmen(t.Context(), j.Nodes[2], "jobs")).out, string(id)))
 	is.True(strings.Contains(end(t, j.fulmen(t.Context(), j.Nodes[1], "job", "show", string(id))).out, "running"))
 	is.Equal(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "stop", string(id))).status, 0)
@@ -354,12 +354,12 @@ func (j *jobs) testElsewhere(t *testing.T) {
 func (j *jobs) testRetry(t *testing.T) {
 	is := is.New(t)
 	first := j.detached(t, j.Nodes[0], "--", j.Program("status.sh"), "42")
-	job, _ := j.until(t, j.Nodes[0], first, "end", patience, hasEnded)
+	job, _ := j.until(t, j.Nodes[0], first, "end", timeout, hasEnded)
 	is.Equal(job.Phase, api.JobFailed)
 	is.True(job.ExitCode != nil && *job.ExitCode == 42)
 	again := call[api.JobSubmitResult](t, j.Nodes[0].Client, "job.retry", api.JobSelect{Job: first})
 	is.True(again.Job != first)
-	j.until(t, j.Nodes[0], again.Job, "end", patience, hasEnded)
+	j.until(t, j.Nodes[0], again.Job, "end", timeout, hasEnded)
 	for _, id := range []api.JobID{first, again.Job} {
 		is.Equal(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "delete", string(id))).status, 0)
 		for _, n := range j.Nodes {

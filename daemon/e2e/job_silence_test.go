@@ -20,12 +20,12 @@ func (j *jobs) testSilence(t *testing.T) {
 	silent := begin(t, j.run(t, args("1", "echo once; sleep 1000")...))
 	attached := begin(t, j.run(t, args("1", prints)...))
 	alone, two := j.detached(t, j.Nodes[0], args("1", prints)...), j.detached(t, j.Nodes[0], args("2", group+prints)...)
-	is.Equal(silent.status(t, patience), api.ExitNotStarted)
+	is.Equal(silent.status(t, timeout), api.ExitNotStarted)
 	is.True(strings.Contains(silent.until(t, "its end", func(string) bool { return true }), "No rank printed anything for 2 s"))
-	is.Equal(attached.status(t, patience), 0)
+	is.Equal(attached.status(t, timeout), 0)
 	is.True(strings.Contains(attached.until(t, "its end", func(string) bool { return true }), "line 29"))
 	for _, id := range []api.JobID{alone, two} {
-		job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+		job, _ := j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 		is.Equal(job.Phase, api.JobSucceeded)
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"sync"
 	"testing"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // stage is a stage of a test.
 type stage struct {
 	t *testing.T
-	*desk.Stage
+	*testcluster.Stage
 }
 
 // newStage makes a stage, or skips the test where nobody can run jobs.
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s, err := desk.NewStage(filepath.Join("..", ".."))
+	s, err := testcluster.NewStage(filepath.Join("..", ".."))
 	t.Cleanup(s.Close)
-	if errors.Is(err, desk.ErrNobody) {
+	if errors.Is(err, testcluster.ErrNobody) {
 		t.Skip(err)
 	}
 	must(t, "a stage", err)
@@ -44,7 +44,7 @@ func (p *programs) path(t *testing.T, name string) string {
 	t.Helper()
 	p.once.Do(func() {
 		if p.folder, p.err = os.MkdirTemp("", "fulmen-built-"); p.err == nil {
-			s := &desk.Stage{Bin: p.folder, Checkout: filepath.Join("..", "..")}
+			s := &testcluster.Stage{Bin: p.folder, Checkout: filepath.Join("..", "..")}
 			p.err = errors.Join(os.Chmod(p.folder, 0o755),
 				s.Build(context.Background(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/daemon/e2e/jaccl/standin"))
 		}
@@ -57,10 +57,10 @@ func (p *programs) path(t *testing.T, name string) string {
 func (s *stage) buildFulmen() {
 	s.t.Helper()
 	for _, to := range []string{s.Fulmen, s.Fulmend, s.Shim} {
-		must(s.t, "a program", desk.Link(built.path(s.t, filepath.Base(to)), to, true))
+		must(s.t, "a program", testcluster.Link(built.path(s.t, filepath.Base(to)), to, true))
 	}
 	if exists(worker()) {
-		must(s.t, "the worker", desk.Link(worker(), s.Worker, true))
+		must(s.t, "the worker", testcluster.Link(worker(), s.Worker, true))
 	}
 }
 
@@ -68,7 +68,7 @@ func (s *stage) buildFulmen() {
 func (s *stage) buildStandin() (path string) {
 	s.t.Helper()
 	path = filepath.Join(s.Bin, "standin")
-	must(s.t, "the stand-in", desk.Link(built.path(s.t, "standin"), path, true))
+	must(s.t, "the stand-in", testcluster.Link(built.path(s.t, "standin"), path, true))
 	return path
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 	"fulmen/native/sim/remote"
 	"fulmen/native/sim/scenario"
 )
@@ -39,7 +39,7 @@ const (
 // deed is what was done, and to what.
 type deed struct {
 	blow  blow
-	node  *desk.Node
+	node  *testcluster.Node
 	ref   api.RankRef // of the last three
 	after time.Duration
 	lasts time.Duration
@@ -159,7 +159,7 @@ func (s *storm) does(t *testing.T, d *deed) (lift func(), done bool) {
 }
 
 // cuts takes a Mac's cables out and its network away, and gives what puts all back.
-func (s *storm) cuts(t *testing.T, n *desk.Node) (heal func()) {
+func (s *storm) cuts(t *testing.T, n *testcluster.Node) (heal func()) {
 	t.Helper()
 	world, err := remote.Dial(t.Context(), s.Socket())
 	must(t, "the world", err)
@@ -186,7 +186,7 @@ func (s *storm) cuts(t *testing.T, n *desk.Node) (heal func()) {
 
 // damages cuts a Mac's database off, and gives what waits until the Mac has begun anew
 // and joins it again.
-func (s *storm) damages(t *testing.T, n *desk.Node) (joins func()) {
+func (s *storm) damages(t *testing.T, n *testcluster.Node) (joins func()) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(n.Home, "state", "simulated", "*", "*", api.StateFile))
 	must(t, "the database", err)
@@ -217,12 +217,12 @@ func (s *storm) damages(t *testing.T, n *desk.Node) (joins func()) {
 		})
 		// Others that still have it for a member may tell it so before.
 		if members(t, n) <= 1 {
-			others := slices.DeleteFunc(slices.Clone(s.Nodes), func(o *desk.Node) bool { return o == n })
+			others := slices.DeleteFunc(slices.Clone(s.Nodes), func(o *testcluster.Node) bool { return o == n })
 			// Another may have lost its database as well.
-			first := slices.MaxFunc(others, func(a, b *desk.Node) int { return members(t, a) - members(t, b) })
-			must(t, "joining again", desk.Join(t.Context(), first.Client, first.ID, n.Client, s.Account.Name))
+			first := slices.MaxFunc(others, func(a, b *testcluster.Node) int { return members(t, a) - members(t, b) })
+			must(t, "joining again", testcluster.Join(t.Context(), first.Client, first.ID, n.Client, s.Account.Name))
 		}
-		must(t, "lending again", desk.Lend(t.Context(), n.Client, s.Account.Name))
+		must(t, "lending again", testcluster.Lend(t.Context(), n.Client, s.Account.Name))
 		aside, _ := filepath.Glob(files[0] + "*damaged*")
 		for _, file := range aside {
 			must(t, "room", os.Remove(file))
@@ -231,7 +231,7 @@ func (s *storm) damages(t *testing.T, n *desk.Node) (joins func()) {
 }
 
 // members is how many are in a Mac's cluster, as far as it tells.
-func members(t *testing.T, n *desk.Node) int {
+func members(t *testing.T, n *testcluster.Node) int {
 	t.Helper()
 	peers, err := client.Call[api.ClusterPeersResult](t.Context(), n.Client, "cluster.peers", nil)
 	if err != nil {
@@ -242,7 +242,7 @@ func members(t *testing.T, n *desk.Node) int {
 
 // part is what holds and is a rank on a Mac; 0: that is not there.
 type part struct {
-	node              *desk.Node
+	node              *testcluster.Node
 	ref               api.RankRef
 	shim, guard, rank int
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // judge holds what all Macs say of a job, and what came of its output, against what was
@@ -30,13 +30,13 @@ func (s *storm) judge(t *testing.T, one *stormy) {
 		})
 	}
 	var wrong []string
-	says := func(what, problem string) {
+	reports := func(what, problem string) {
 		if problem != "" {
 			wrong = append(wrong, what+": "+problem)
 		}
 	}
 	for _, at := range job.Attempts {
-		says(fmt.Sprintf("attempt %d, %s %q", at.Attempt, at.Reason, at.Message), s.blames(one, job, at))
+		reports(fmt.Sprintf("attempt %d, %s %q", at.Attempt, at.Reason, at.Message), s.blames(one, job, at))
 		t.Logf("%s %s attempt %d: %s %s", one.name, one.id, at.Attempt, at.Reason, at.Message)
 		s.tally["attempts "+string(at.Reason)]++
 	}
@@ -45,15 +45,15 @@ func (s *storm) judge(t *testing.T, one *stormy) {
 	if len(job.Attempts) > 0 {
 		end.FirstFailed, end.Plan = job.Attempts[len(job.Attempts)-1].FirstFailed, job.Attempts[len(job.Attempts)-1].Plan
 	}
-	says("the job", s.blames(one, job, end))
-	says("the job", s.ends(one, job))
+	reports("the job", s.blames(one, job, end))
+	reports("the job", s.ends(one, job))
 	s.tally["jobs"]++
 	s.tally["jobs "+string(job.Phase)]++
 	if job.Phase == api.JobSucceeded {
-		says("its output", s.prints(t, one, job))
+		reports("its output", s.prints(t, one, job))
 	}
 	if one.client != nil {
-		says("its client", s.shows(t, one, job))
+		reports("its client", s.shows(t, one, job))
 	}
 	if len(wrong) > 0 {
 		s.tally["wrong"]++
@@ -68,7 +68,7 @@ func (s *storm) isLost(t *testing.T, one *stormy) bool {
 	if !s.touched(one.at.Mac, api.RankRef{}, blowDamage) {
 		return false
 	}
-	return !slices.ContainsFunc(s.Nodes, func(n *desk.Node) bool {
+	return !slices.ContainsFunc(s.Nodes, func(n *testcluster.Node) bool {
 		_, _, err := jobOf(t.Context(), n.Client, one.id)
 		return !errors.Is(err, api.ReasonNoSuchJob)
 	})
@@ -86,7 +86,7 @@ func (s *storm) touched(mac string, of api.RankRef, blows ...blow) bool {
 
 // named are the Macs that a sentence is about. Where ranks were placed, and who keeps the
 // job, is told of all.
-func (s *storm) named(text string) (all []*desk.Node) {
+func (s *storm) named(text string) (all []*testcluster.Node) {
 	text, _, _ = strings.Cut(text, " Its ranks were placed on ")
 	for _, n := range s.Nodes {
 		if strings.Contains(text, n.Mac) && !strings.HasSuffix(text, n.Mac+" keeps the job.") {
@@ -100,11 +100,11 @@ func (s *storm) named(text string) (all []*desk.Node) {
 func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 	of := api.RankRef{Job: one.id, Attempt: at.Attempt}
 	named := s.named(at.Message)
-	isTouched := func(blows ...blow) func(*desk.Node) bool {
-		return func(n *desk.Node) bool { return s.touched(n.Mac, of, blows...) }
+	isTouched := func(blows ...blow) func(*testcluster.Node) bool {
+		return func(n *testcluster.Node) bool { return s.touched(n.Mac, of, blows...) }
 	}
 	unlike := func(blows ...blow) bool {
-		return slices.ContainsFunc(named, func(n *desk.Node) bool { return !isTouched(blows...)(n) })
+		return slices.ContainsFunc(named, func(n *testcluster.Node) bool { return !isTouched(blows...)(n) })
 	}
 	rank, mac := -1, ""
 	if at.FirstFailed != nil {
@@ -162,12 +162,12 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 			return "what starts it was not killed"
 		}
 	case api.ReasonLeaseExpired:
-		for says, was := range map[string][]blow{
+		for reports, was := range map[string][]blow{
 			"slept or was stopped": {blowFreeze, blowSleep}, "could not write to its disk": {blowFill},
 			"ended and was started again": {blowKill, blowDamage}, "did not answer": away,
 		} {
-			if strings.Contains(at.Message, says) && !slices.ContainsFunc(named, isTouched(was...)) {
-				return "nobody named there " + says
+			if strings.Contains(at.Message, reports) && !slices.ContainsFunc(named, isTouched(was...)) {
+				return "nobody named there " + reports
 			}
 		}
 		if !slices.ContainsFunc(named, isTouched(append(away, blowFill)...)) {

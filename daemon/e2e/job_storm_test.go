@@ -13,8 +13,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/daemon/e2e/testcluster"
+	"fulmen/native/nativetest/testkit"
 )
 
 // weather is the times with which a storm blows.
@@ -43,7 +43,7 @@ func unhurriedWeather() weather {
 type stormy struct {
 	id      api.JobID
 	name    string
-	at      *desk.Node // where it was submitted
+	at      *testcluster.Node // where it was submitted
 	ranks   int
 	isJACCL bool // it is the stand-in of a program that uses JACCL
 	lines   int  // that each rank prints, otherwise
@@ -58,7 +58,7 @@ type storm struct {
 	weather
 	random  *rand.Rand
 	standin string
-	small   *desk.Node // whose disk can be filled; nil where nobody can do that
+	small   *testcluster.Node // whose disk can be filled; nil where nobody can do that
 	deeds   []deed
 	tally   map[string]int
 }
@@ -70,7 +70,7 @@ type storm struct {
 func TestJobsInAStorm(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	seed := seeds.Drawn(t)
+	seed := testkit.Drawn(t)
 	rounds, err := strconv.Atoi(os.Getenv("FULMEN_SOAK"))
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func TestJobsInAStorm(t *testing.T) {
 	t.Run("as people have it", func(t *testing.T) { newStorm(t, unhurriedWeather(), seed).blows(t, min(rounds, 20)) })
 }
 
-func newStorm(t *testing.T, w weather, seed seeds.Seed) *storm {
+func newStorm(t *testing.T, w weather, seed testkit.Seed) *storm {
 	t.Helper()
 	s := &storm{jobs: newJobs(t, 3, w.config), weather: w, random: seed.Source(0), tally: map[string]int{}}
 	s.standin = s.buildStandin()
@@ -196,7 +196,7 @@ func (s *storm) comesTo(t *testing.T, one *stormy) {
 	t.Helper()
 	phases := []api.JobPhase{api.JobQueued, api.JobStarting, api.JobHandshake, api.JobRunning, api.JobEnding}
 	wanted := s.random.IntN(len(phases))
-	s.until(t, one.at, one.id, string(phases[wanted]), patience, func(job api.Job, _ []api.Rank) bool {
+	s.until(t, one.at, one.id, string(phases[wanted]), timeout, func(job api.Job, _ []api.Rank) bool {
 		return job.Phase.Ended() || wanted == 0 || slices.Index(phases, job.Phase) >= min(wanted, 3)
 	})
 	if phases[wanted] == api.JobEnding {

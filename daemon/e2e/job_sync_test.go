@@ -86,8 +86,8 @@ func (s synced) on(t *testing.T, args ...string) ran {
 	return end(t, c)
 }
 
-// told are the values that each rank's lines NAME=VALUE say.
-func told(out, rank, name string) (all []string) {
+// reported are the values that each rank's lines NAME=VALUE say.
+func reported(out, rank, name string) (all []string) {
 	for line := range strings.Lines(out) {
 		if value, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "["+rank+"] "+name+"="); is {
 			all = append(all, value)
@@ -113,16 +113,16 @@ func testCopy(t *testing.T, s synced) {
 	}
 	got := s.on(t, "--sync", "--", "./where.sh")
 	is.Equal(got.status, 0)
-	is.Equal(told(got.out, "0", "dir"), []string{s.folder}) // the folder itself
-	is.Equal(len(told(got.out, "0", "without")), 0)
-	dir := told(got.out, "1", "dir")
+	is.Equal(reported(got.out, "0", "dir"), []string{s.folder}) // the folder itself
+	is.Equal(len(reported(got.out, "0", "without")), 0)
+	dir := reported(got.out, "1", "dir")
 	is.Equal(len(dir), 1)
 	is.True(strings.HasPrefix(dir[0], filepath.Join(s.Account.Home, ".fulmen", "sync", string(s.Nodes[0].ID))+"/")) // the copy
 	is.Equal(filepath.Base(dir[0]), filepath.Base(s.folder))
-	is.True(told(got.out, "1", "self")[0] == "./where.sh" || strings.HasPrefix(told(got.out, "1", "self")[0], dir[0]+"/"))
-	is.Equal(told(got.out, "1", "helper"), []string{"helps"})
-	is.Equal(told(got.out, "1", "linked"), []string{"one"})
-	is.Equal(told(got.out, "1", "without"), []string{"ignored.bin", "secret", ".git"})
+	is.True(reported(got.out, "1", "self")[0] == "./where.sh" || strings.HasPrefix(reported(got.out, "1", "self")[0], dir[0]+"/"))
+	is.Equal(reported(got.out, "1", "helper"), []string{"helps"})
+	is.Equal(reported(got.out, "1", "linked"), []string{"one"})
+	is.Equal(reported(got.out, "1", "without"), []string{"ignored.bin", "secret", ".git"})
 
 	before := map[string]uint64{}
 	for _, name := range []string{"large", "plain.txt", "tools/deep/helper"} {
@@ -132,9 +132,9 @@ func testCopy(t *testing.T, s synced) {
 	is.NoErr(os.Remove(filepath.Join(s.folder, "tools/deep/helper")))
 	got = s.on(t, "--sync", "--", "./where.sh")
 	is.Equal(got.status, 0)
-	is.Equal(told(got.out, "1", "dir"), dir)
-	is.Equal(told(got.out, "1", "plain"), []string{"two"})
-	is.Equal(len(told(got.out, "1", "helper")), 0)
+	is.Equal(reported(got.out, "1", "dir"), dir)
+	is.Equal(reported(got.out, "1", "plain"), []string{"two"})
+	is.Equal(len(reported(got.out, "1", "helper")), 0)
 	is.Equal(inode(t, filepath.Join(dir[0], "large")), before["large"]) // it was not sent again
 	is.True(inode(t, filepath.Join(dir[0], "plain.txt")) != before["plain.txt"])
 }
@@ -168,7 +168,7 @@ func testOldCopy(t *testing.T, s synced) {
 	is := is.New(t)
 	s.write(t, map[string]string{"run.sh": "#!/bin/sh\necho dir=$(pwd)\n"})
 	id := s.detached(t, s.Nodes[0], "-n", "2", "--backend", "ring", "--allow-solo", "--rank0", "here", "--sync", "--cwd", s.folder, "--", "./run.sh")
-	s.until(t, s.Nodes[0], id, "end", patience, hasEnded)
+	s.until(t, s.Nodes[0], id, "end", timeout, hasEnded)
 	copies, err := filepath.Glob(filepath.Join(s.Account.Home, ".fulmen", "sync", string(s.Nodes[0].ID), "*", filepath.Base(s.folder)))
 	is.NoErr(err)
 	is.Equal(len(copies), 1)
@@ -214,7 +214,7 @@ func testPrepare(t *testing.T, s synced) {
 	run()
 	is.Equal(times(), 4)
 	got := s.on(t, "--prepare", "echo begins; echo the very last line >&2; exit 3", "--", "./run.sh")
-	if got.status != api.ExitNotStarted || !strings.Contains(got.err, "begins | the very last line") || !strings.Contains(got.err, "status 3") {
+	if got.status != api.ExitNotStarted || !strings.Contains(got.err, "begins | the very last line") || !strings.Contains(got.err, "exit code 3") {
 		t.Errorf("%+v", got)
 	}
 	is.Equal(got.out, "") // no rank has run
@@ -244,8 +244,8 @@ func testVersions(t *testing.T, s synced) {
 	show := []string{"--", "python", "show.py"}
 	first := s.on(t, append(append(flags, "--allow-mixed"), show...)...)
 	is.Equal(first.status, 0)
-	is.Equal(told(first.out, "0", "prefix"), []string{filepath.Join(s.folder, ".venv")})
-	is.True(strings.Contains(told(first.out, "1", "prefix")[0], "/.fulmen/sync/"))
+	is.Equal(reported(first.out, "0", "prefix"), []string{filepath.Join(s.folder, ".venv")})
+	is.True(strings.Contains(reported(first.out, "1", "prefix")[0], "/.fulmen/sync/"))
 
 	env := func(more ...string) ran {
 		c := s.fulmen(t.Context(), s.Nodes[0], append(append(append([]string{"env"}, more...), flags...), show...)...)

@@ -72,7 +72,7 @@ func (j *jobs) testTerminal(t *testing.T) {
 	must(t, "another size", pty.Setsize(keys, &pty.Winsize{Rows: 20, Cols: 60}))
 	shows("size 20 60 True True\r\n")
 	press("\x04")
-	is.Equal(l.status(t, patience), 7)
+	is.Equal(l.status(t, timeout), 7)
 	after, err := term.GetState(int(terminal.Fd()))
 	is.NoErr(err)
 	is.Equal(after, before)

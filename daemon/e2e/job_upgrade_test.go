@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // upgrade is how long a daemon is away for another program to take its place: longer
@@ -28,7 +28,7 @@ func TestJobsOutliveAnUpgrade(t *testing.T) {
 	j := newJobs(t, 3, "")
 	j.needPython(t)
 	id := j.detached(t, j.Nodes[0], "-n", "3", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
-	_, before := j.until(t, j.Nodes[0], id, "three ranks that run", patience, isRunning(3))
+	_, before := j.until(t, j.Nodes[0], id, "three ranks that run", timeout, isRunning(3))
 	for i, n := range j.Nodes {
 		switch i {
 		case 0:
@@ -62,7 +62,7 @@ func TestJobsOutliveAnUpgrade(t *testing.T) {
 }
 
 // restart waits until a daemon has noticed the new program, and has it take over.
-func (j *jobs) restart(t *testing.T, n *desk.Node) {
+func (j *jobs) restart(t *testing.T, n *testcluster.Node) {
 	t.Helper()
 	is := is.New(t)
 	until(t, n.Client, api.KindCondition, "word of the new program", func(d api.Document) bool {

@@ -15,7 +15,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // TestWho runs jobs of people whom a node refuses, and asks for jobs as somebody
@@ -31,7 +31,7 @@ func TestWho(t *testing.T) {
 		{"nobody is mapped", j.testUnmapped},
 		{"nothing is lent", j.testUnlent},
 		{"unmapped while it waits", j.testUnmappedLate},
-		{"another person", j.testStranger},
+		{"another person", j.testNonMember},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t)
@@ -41,7 +41,7 @@ func TestWho(t *testing.T) {
 }
 
 // does runs a command at a node that must work.
-func (j *jobs) does(t *testing.T, at *desk.Node, args ...string) string {
+func (j *jobs) does(t *testing.T, at *testcluster.Node, args ...string) string {
 	t.Helper()
 	got := end(t, j.fulmen(t.Context(), at, args...))
 	if got.status != 0 {
@@ -80,10 +80,10 @@ func (j *jobs) refuses(t *testing.T, want string) {
 
 func (j *jobs) testUnmapped(t *testing.T) {
 	j.does(t, j.Nodes[1], "users", "unmap", "everybody")
-	j.refuses(t, "does not say as which account")
+	j.refuses(t, "has no account chosen for jobs of")
 	// A job that waits for that runs as soon as somebody is mapped.
 	id := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("status.sh"), "0")...)
-	j.until(t, j.Nodes[0], id, "wait", patience, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonPrincipalUnmapped })
+	j.until(t, j.Nodes[0], id, "wait", timeout, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonPrincipalUnmapped })
 	j.does(t, j.Nodes[1], "users", "map", "everybody", j.Account.Name)
 	job, _ := j.until(t, j.Nodes[0], id, "end", after, hasEnded)
 	is.New(t).Equal(job.Phase, api.JobSucceeded)
@@ -102,7 +102,7 @@ func (j *jobs) testUnlent(t *testing.T) {
 func (j *jobs) testUnmappedLate(t *testing.T) {
 	is := is.New(t)
 	first := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("stubborn.sh"))...)
-	j.until(t, j.Nodes[0], first, "two ranks that run", patience, isRunning(2))
+	j.until(t, j.Nodes[0], first, "two ranks that run", timeout, isRunning(2))
 	second := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("status.sh"), "0")...)
 	j.until(t, j.Nodes[0], second, "wait", soon, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonGPUBusy })
 	j.does(t, j.Nodes[1], "users", "unmap", "everybody")
@@ -120,7 +120,7 @@ func (j *jobs) testUnmappedLate(t *testing.T) {
 
 // Somebody else on the same Mac sees that a job is there and what it takes, and
 // neither its arguments nor its output, and cannot end it.
-func (j *jobs) testStranger(t *testing.T) {
+func (j *jobs) testNonMember(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become somebody else")
 	}
@@ -130,10 +130,10 @@ func (j *jobs) testStranger(t *testing.T) {
 		is.NoErr(os.Chmod(folder, 0o711)) // as where a daemon for all people has its socket
 	}
 	id := j.detached(t, j.Nodes[0], "--name", "secret-name", "--label", "project=secret-label", "--env", "WORD=secret-value", "--", j.Program("status.sh"), "-0", "secret-argument")
-	j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	j.until(t, j.Nodes[0], id, "end", timeout, hasEnded)
 	running := j.detached(t, j.Nodes[0], "--name", "secret-name", "--label", "project=secret-label", "--", j.Program("stubborn.sh"), "secret-argument")
-	_, ranks := j.until(t, j.Nodes[0], running, "a rank that runs", patience, isRunning(1))
-	other := desk.Account{Name: "nobody", UID: 65534, GID: 65534, Home: "/nonexistent", Other: true}
+	_, ranks := j.until(t, j.Nodes[0], running, "a rank that runs", timeout, isRunning(1))
+	other := testcluster.Account{Name: "nobody", UID: 65534, GID: 65534, Home: "/nonexistent", Other: true}
 	if other.UID == j.Account.UID {
 		other.UID, other.GID = 12345, 12345
 	}
@@ -192,7 +192,7 @@ func (j *jobs) testStranger(t *testing.T) {
 
 // hidesJobs checks that the documents of jobs and ranks are for their owner and
 // administrators, by whatever method they are read.
-func (j *jobs) hidesJobs(t *testing.T, other desk.Account) {
+func (j *jobs) hidesJobs(t *testing.T, other testcluster.Account) {
 	t.Helper()
 	j.needPython(t)
 	is := is.New(t)
@@ -207,11 +207,11 @@ func (j *jobs) hidesJobs(t *testing.T, other desk.Account) {
 	carrier := begin(t, c)
 	defer func() { carrier.Process.Kill(); <-carrier.ended }()
 	carrier.until(t, "a socket", func(s string) bool { return strings.Contains(s, "listening") })
-	stranger, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: through}}})
+	nonMember, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: through}}})
 	is.NoErr(err)
-	defer stranger.Close()
+	defer nonMember.Close()
 	kinds := api.StateSelect{Kinds: []api.Kind{api.KindJob, api.KindRank, api.KindIdentity}}
-	for who, c := range map[string]*client.Client{"root": j.Nodes[0].Client, "a stranger": stranger} {
+	for who, c := range map[string]*client.Client{"root": j.Nodes[0].Client, "a stranger": nonMember} {
 		count := map[api.Kind]int{}
 		for event, err := range c.Watch(t.Context(), kinds) {
 			is.NoErr(err)

@@ -124,7 +124,7 @@ func TestConfiguration(t *testing.T) {
 		}
 	}
 	replace(text)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var view client.View
 	for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindCondition}}) {

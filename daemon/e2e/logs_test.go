@@ -25,7 +25,7 @@ func TestLogs(t *testing.T) {
 	is.True(ready >= 0)
 	is.Equal(logs.Lines[ready].Fields["socket"], r.address.Socket)
 
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_, changes, err := client.Stream[api.DaemonLogsResult, api.DaemonLogged](ctx, c, "daemon.logs", api.DaemonLogsParams{Follow: true, TailLines: 1})
 	is.NoErr(err)

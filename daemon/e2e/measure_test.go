@@ -21,7 +21,7 @@ import (
 // the way.
 func measure(t *testing.T, c *client.Client, each func(api.Measurement)) api.Measurement {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, "measure.gpu", api.MeasureGPUParams{})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSecondMeasurementJoins(t *testing.T) {
 	second := call[api.MeasureStarted](t, c, "measure.gpu", api.MeasureGPUParams{})
 	is.Equal(first.Measurement.ID, second.Measurement.ID) // never two at once
 	call[api.Empty](t, c, "measure.cancel", api.MeasureSelect{Measurement: first.Measurement.ID})
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	_, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, "measure.watch", api.MeasureSelect{Measurement: first.Measurement.ID})
 	is.NoErr(err)

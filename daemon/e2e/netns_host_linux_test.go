@@ -12,8 +12,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // newSpace makes a namespace, or skips the test where that is not possible.
@@ -68,14 +68,14 @@ type host struct {
 	ended           chan struct{}
 	client          *client.Client
 	id              api.NodeID
-	said            *desk.Said
+	reported        *testcluster.Output
 }
 
 // newHost makes a host, with more in its configuration; its daemon is not running
 // yet.
 func newHost(t *testing.T, program, name, more string) *host {
 	t.Helper()
-	h := &host{Space: newSpace(t, name), program: program, folder: newHome(t), said: &desk.Said{}}
+	h := &host{Space: newSpace(t, name), program: program, folder: newHome(t), reported: &testcluster.Output{}}
 	config := "[api]\nport = 0\n[log]\nlevel = \"debug\"\n" + more
 	if err := os.WriteFile(filepath.Join(h.folder, api.ConfigFile), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func newHost(t *testing.T, program, name, more string) *host {
 			h.end(t, syscall.SIGTERM)
 		}
 		if t.Failed() {
-			t.Logf("the log of %s ends:\n%s", name, h.said.End())
+			t.Logf("the log of %s ends:\n%s", name, h.reported.End())
 		}
 	})
 	return h
@@ -94,10 +94,10 @@ func newHost(t *testing.T, program, name, more string) *host {
 // boot starts the daemon in the host's namespace and connects to it.
 func (h *host) boot(t *testing.T) {
 	t.Helper()
-	ready := h.said.Await("msg=ready")
+	ready := h.reported.Await("msg=ready")
 	h.process, h.ended = exec.Command(h.program), make(chan struct{})
 	h.process.Env = append(os.Environ(), api.EnvHome+"="+h.folder)
-	h.process.Stdout, h.process.Stderr = h.said, h.said
+	h.process.Stdout, h.process.Stderr = h.reported, h.reported
 	if err := h.Start(h.process); err != nil {
 		h.process = nil
 		t.Fatal(err)
@@ -116,9 +116,9 @@ func (h *host) ready(t *testing.T, ready <-chan struct{}) {
 	case <-ready:
 	case <-h.ended:
 		h.process = nil
-		t.Fatalf("the daemon of %s ended: %s", h.Name, h.said.End())
-	case <-time.After(patience):
-		t.Fatalf("the daemon of %s is not ready in %v", h.Name, patience)
+		t.Fatalf("the daemon of %s ended: %s", h.Name, h.reported.End())
+	case <-time.After(timeout):
+		t.Fatalf("the daemon of %s is not ready in %v", h.Name, timeout)
 	}
 	if h.client != nil {
 		h.client.Close()

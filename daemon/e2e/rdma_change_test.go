@@ -14,11 +14,11 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
-// newDesk starts the cluster of a scenario of these tests.
-func newDesk(t *testing.T, scenario string, macs ...string) *jobs {
+// newCluster starts the cluster of a scenario of these tests.
+func newCluster(t *testing.T, scenario string, macs ...string) *jobs {
 	t.Helper()
 	s := newStage(t)
 	raw, err := os.ReadFile(filepath.Join("testdata", "scenarios", scenario+".toml"))
@@ -31,7 +31,7 @@ func newDesk(t *testing.T, scenario string, macs ...string) *jobs {
 
 // network is what a node's system has: its bridge and its services; empty as long as
 // the node does not know.
-func (j *jobs) network(t *testing.T, at *desk.Node) string {
+func (j *jobs) network(t *testing.T, at *testcluster.Node) string {
 	t.Helper()
 	state := call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(at.ID)}})
 	if len(state.Docs) == 0 {
@@ -56,13 +56,13 @@ func (j *jobs) network(t *testing.T, at *desk.Node) string {
 }
 
 // changed gives the states that the ends of a cable are in, as one node knows.
-func changed(t *testing.T, c *client.Client, receptacle string) map[api.NodeID]api.RDMAChangeState {
+func changed(t *testing.T, c *client.Client, portNumber string) map[api.NodeID]api.RDMAChangeState {
 	t.Helper()
 	found := map[api.NodeID]api.RDMAChangeState{}
 	for _, d := range call[api.StateGetResult](t, c, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindRDMAChange}}).Docs {
 		var one api.RDMAChange
 		must(t, "a change", d.Decode(&one))
-		if one.Link.Low.Receptacle.String() == receptacle && one.Link.High.Receptacle.String() == receptacle {
+		if one.Link.Low.PortNumber.String() == portNumber && one.Link.High.PortNumber.String() == portNumber {
 			found[d.Node] = one.State
 		}
 	}
@@ -73,9 +73,9 @@ func changed(t *testing.T, c *client.Client, receptacle string) map[api.NodeID]a
 // whoever is killed in between, and everything can be put back.
 func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	is := is.New(t)
-	j := newDesk(t, "bridged", "studio-1", "studio-2", "mini")
+	j := newCluster(t, "bridged", "studio-1", "studio-2", "mini")
 	first, second := j.Nodes[0], j.Nodes[1]
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	one := func(link string) api.RDMAChangeParams {
 		return api.RDMAChangeParams{Links: []api.LinkRef{api.LinkRef(link)}}
@@ -179,9 +179,9 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 
 // killAt kills a node's daemon once it says that it is at a point of a change, and
 // starts it again.
-func (j *jobs) killAt(t *testing.T, watcher, victim *desk.Node, at api.RDMAChangeState, do func()) {
+func (j *jobs) killAt(t *testing.T, watcher, victim *testcluster.Node, at api.RDMAChangeState, do func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	watching, stop := context.WithCancel(ctx)
 	ready, seen := make(chan struct{}), make(chan struct{})
@@ -216,7 +216,7 @@ func (j *jobs) killAt(t *testing.T, watcher, victim *desk.Node, at api.RDMAChang
 }
 
 // losesItsAddress has an enabled end lose its address, which Fulmen gives back.
-func (j *jobs) losesItsAddress(t *testing.T, at *desk.Node) {
+func (j *jobs) losesItsAddress(t *testing.T, at *testcluster.Node) {
 	t.Helper()
 	address := func() string {
 		for _, l := range strings.Split(j.network(t, at), "\n") {
@@ -238,7 +238,7 @@ func (j *jobs) losesItsAddress(t *testing.T, at *desk.Node) {
 }
 
 // isOurs reports whether a node says that Fulmen made the service of an interface.
-func (j *jobs) isOurs(t *testing.T, at *desk.Node, name string) bool {
+func (j *jobs) isOurs(t *testing.T, at *testcluster.Node, name string) bool {
 	t.Helper()
 	state := call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(at.ID)}})
 	var network api.Network

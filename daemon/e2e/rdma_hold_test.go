@@ -10,13 +10,13 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // waitsForAChange submits a job while a cable of its node is being changed: it begins
 // when that is done. The change is kept from its end by a configuration that somebody
 // else holds.
-func (j *jobs) waitsForAChange(t *testing.T, at *desk.Node, name string, enable func() error) {
+func (j *jobs) waitsForAChange(t *testing.T, at *testcluster.Node, name string, enable func() error) {
 	t.Helper()
 	is := is.New(t)
 	underWay := func() bool {
@@ -53,10 +53,10 @@ func (j *jobs) waitsForAChange(t *testing.T, at *desk.Node, name string, enable 
 }
 
 // refusesForAJob asks for a change while a job runs, and has it refused in a sentence.
-func (j *jobs) refusesForAJob(t *testing.T, at *desk.Node, args ...string) {
+func (j *jobs) refusesForAJob(t *testing.T, at *testcluster.Node, args ...string) {
 	t.Helper()
 	is := is.New(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	job := j.detached(t, at, "-n", "1", "--rank0", "here", "--", "sleep", "600")
 	eventually(t, "a job that runs", soon, func() bool {
@@ -77,7 +77,7 @@ func (j *jobs) refusesForAJob(t *testing.T, at *desk.Node, args ...string) {
 
 // phaseAtTheEnd waits for a job's end, and until what was lent to it is back: as long
 // as it is not, nothing is changed for RDMA there.
-func (j *jobs) phaseAtTheEnd(t *testing.T, at *desk.Node, job api.JobID) (phase api.JobPhase) {
+func (j *jobs) phaseAtTheEnd(t *testing.T, at *testcluster.Node, job api.JobID) (phase api.JobPhase) {
 	t.Helper()
 	eventually(t, "the end of job "+string(job), soon, func() bool {
 		now, _, err := jobOf(t.Context(), at.Client, job)

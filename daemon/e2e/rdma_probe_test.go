@@ -14,18 +14,18 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
-// rdmaDesk is two Macs with a cable that is ready for RDMA, and a program that plays
+// rdmaCluster is two Macs with a cable that is ready for RDMA, and a program that plays
 // both ranks where it is tested.
-type rdmaDesk struct {
+type rdmaCluster struct {
 	*jobs
 	cable     api.Cable
-	low, high *desk.Node
+	low, high *testcluster.Node
 }
 
-func newRDMADesk(t *testing.T) *rdmaDesk {
+func newRDMACluster(t *testing.T) *rdmaCluster {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a cluster is paired first")
@@ -33,8 +33,8 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 	s := newStage(t)
 	s.buildFulmen()
 	s.Rehearse = s.buildStandin()
-	r := &rdmaDesk{jobs: s.cluster(t, "mesh-4", []string{"studio-1", "studio-2"}, unhurried)}
-	eventually(t, "a cable that is ready for RDMA at both", patience, func() bool {
+	r := &rdmaCluster{jobs: s.cluster(t, "mesh-4", []string{"studio-1", "studio-2"}, unhurried)}
+	eventually(t, "a cable that is ready for RDMA at both", timeout, func() bool {
 		ready := 0
 		for _, n := range r.Nodes {
 			for _, c := range call[api.LinkListResult](t, n.Client, "link.list", nil).Cables {
@@ -57,26 +57,26 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 }
 
 // orders tells the ranks of the tests that follow what to do.
-func (r *rdmaDesk) orders(t *testing.T, words string) {
+func (r *rdmaCluster) orders(t *testing.T, words string) {
 	t.Helper()
 	must(t, "orders", os.WriteFile(r.Rehearse+".orders", []byte(words), 0o644))
 }
 
 // probe tests the cable from a node.
-func (r *rdmaDesk) probe(t *testing.T, at *desk.Node) ran {
+func (r *rdmaCluster) probe(t *testing.T, at *testcluster.Node) ran {
 	t.Helper()
 	return end(t, r.fulmen(t.Context(), at, "rdma", "probe", r.cable.Link.String(), "--json"))
 }
 
 // counts are the tests that both ends have counted, as documents say.
-func (r *rdmaDesk) counts(docs []api.Document) (counts [2]int) {
+func (r *rdmaCluster) counts(docs []api.Document) (counts [2]int) {
 	for _, d := range docs {
 		var one api.RDMA
 		if json.Unmarshal(d.Value, &one) != nil {
 			continue
 		}
 		for i, end := range []api.LinkEnd{r.cable.Link.Low, r.cable.Link.High} {
-			if end == (api.LinkEnd{Node: d.Node, Receptacle: one.Receptacle}) {
+			if end == (api.LinkEnd{Node: d.Node, PortNumber: one.PortNumber}) {
 				counts[i] = one.ProbesSinceBoot
 			}
 		}
@@ -85,20 +85,20 @@ func (r *rdmaDesk) counts(docs []api.Document) (counts [2]int) {
 }
 
 // now are the counts as a node has them now.
-func (r *rdmaDesk) now(t *testing.T, at *desk.Node) [2]int {
+func (r *rdmaCluster) now(t *testing.T, at *testcluster.Node) [2]int {
 	t.Helper()
 	return r.counts(call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindRDMA}}).Docs)
 }
 
 // counted waits until a node has heard of so many tests of the ends.
-func (r *rdmaDesk) counted(t *testing.T, at *desk.Node, want [2]int) {
+func (r *rdmaCluster) counted(t *testing.T, at *testcluster.Node, want [2]int) {
 	t.Helper()
 	documents(t, at.Mac, at.Client, fmt.Sprintf("%v tests", want), after, api.StateSelect{Kinds: []api.Kind{api.KindRDMA}}, func(v *client.View) bool { return r.counts(v.Docs()) == want })
 }
 
 // failed waits until the node that measures says that the last test failed, or
 // does no longer.
-func (r *rdmaDesk) failed(t *testing.T, want bool) {
+func (r *rdmaCluster) failed(t *testing.T, want bool) {
 	t.Helper()
 	name := string(api.ReasonRDMAProbeFailed) + "/" + r.cable.Link.String()
 	documents(t, r.low.Mac, r.low.Client, fmt.Sprintf("%s is %t", name, want), after, api.StateSelect{Kinds: []api.Kind{api.KindCondition}}, func(v *client.View) bool {
@@ -111,7 +111,7 @@ func (r *rdmaDesk) failed(t *testing.T, want bool) {
 }
 
 // row is the cable's row over RDMA, as a node shows it.
-func (r *rdmaDesk) row(t *testing.T, at *desk.Node) (row api.LinkRow, found bool) {
+func (r *rdmaCluster) row(t *testing.T, at *testcluster.Node) (row api.LinkRow, found bool) {
 	t.Helper()
 	for _, one := range call[api.LinkListResult](t, at.Client, "link.list", nil).Rows {
 		if one.Transport == api.TransportRDMA && one.Link == r.cable.Link {
@@ -122,7 +122,7 @@ func (r *rdmaDesk) row(t *testing.T, at *desk.Node) (row api.LinkRow, found bool
 }
 
 // standins are the processes of the stand-in that run.
-func (r *rdmaDesk) standins(t *testing.T) []int {
+func (r *rdmaCluster) standins(t *testing.T) []int {
 	t.Helper()
 	var pids []int
 	entries, err := os.ReadDir("/proc")
@@ -145,10 +145,10 @@ func (r *rdmaDesk) standins(t *testing.T) []int {
 // but the hardware: grants of both, side channels, two processes. Their numbers are
 // the scenario's.
 func TestRDMAProbe(t *testing.T) {
-	r := newRDMADesk(t)
+	r := newRDMACluster(t)
 	t.Run("from both ends", func(t *testing.T) {
 		is := is.New(t)
-		for i, at := range []*desk.Node{r.low, r.high} {
+		for i, at := range []*testcluster.Node{r.low, r.high} {
 			got := r.probe(t, at)
 			is.Equal(got.status, api.ExitOK)
 			r.counted(t, at, [2]int{i + 1, i + 1})
@@ -164,7 +164,7 @@ func TestRDMAProbe(t *testing.T) {
 	})
 	t.Run("a rank that dies", func(t *testing.T) {
 		is := is.New(t)
-		for rank, on := range []*desk.Node{r.low, r.high} {
+		for rank, on := range []*testcluster.Node{r.low, r.high} {
 			r.orders(t, fmt.Sprintf("-die %d:described:kill", rank))
 			got := r.probe(t, r.high)
 			is.Equal(got.status, api.ExitFailed)

@@ -5,7 +5,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // TestReplug pulls a cable and plugs it in again. Its link-local IPv6 addresses are
@@ -25,7 +25,7 @@ func TestReplug(t *testing.T) {
 		t.Run(c.scenario, func(t *testing.T) {
 			j := newJobsOn(t, c.scenario, c.macs, shortly)
 			// reaches waits for the families by which a node reaches the other one over the cable.
-			reaches := func(n *desk.Node, what string, count int) {
+			reaches := func(n *testcluster.Node, what string, count int) {
 				t.Helper()
 				sel := api.StateSelect{Kinds: []api.Kind{api.KindReach}, Nodes: []api.NodeRef{api.NodeRef(n.ID)}}
 				documents(t, n.Mac, n.Client, what, soon, sel, func(view *client.View) bool {

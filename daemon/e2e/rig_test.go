@@ -14,12 +14,11 @@ import (
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/internal/home"
 )
 
-// patience is the deadline of everything that a test waits for, on a machine that
+// timeout is the deadline of everything that a test waits for, on a machine that
 // runs others beside it.
-const patience = 4 * time.Minute
+const timeout = 4 * time.Minute
 
 // rig is a daemon that a test runs, in a folder of its own.
 type rig struct {
@@ -93,7 +92,7 @@ func tryRun(t *testing.T, folder string, options daemon.Options) (*rig, error) {
 	case err := <-r.ended:
 		stop()
 		return nil, err
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("the daemon is not ready")
 		return nil, nil
 	}
@@ -110,15 +109,15 @@ func (r *rig) end() error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		r.t.Fatal("the daemon does not stop; its log:\n" + r.log.String())
 		return nil
 	}
 }
 
 // environment is that of a daemon with everything under one folder.
-func environment(folder string) home.Environment {
-	return home.Environment{OS: runtime.GOOS, UID: os.Getuid(), Home: folder, Getenv: func(name string) string {
+func environment(folder string) api.Environment {
+	return api.Environment{OS: runtime.GOOS, UID: os.Getuid(), Home: folder, Getenv: func(name string) string {
 		if name == api.EnvHome {
 			return folder
 		}
@@ -170,7 +169,7 @@ func call[R any](t *testing.T, c *client.Client, method string, params any) R {
 // until watches documents of a kind until one of them fits.
 func until(t *testing.T, c *client.Client, kind api.Kind, what string, fits func(api.Document) bool) api.Document {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{kind}}) {
 		if err != nil {

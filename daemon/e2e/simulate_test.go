@@ -72,7 +72,7 @@ func TestSimulatedMac(t *testing.T) {
 		return v.Device != nil && v.Device.Name == "rdma_en5" && v.Device.PortState == api.RDMAPortActive
 	})
 	settled(t, c, api.KindNetwork, "", "link of en5", func(n api.Network) bool {
-		return en5(n).Receptacle == 4 && *en5(n).Link && !en5(n).Service.Ours
+		return en5(n).PortNumber == 4 && *en5(n).Link && !en5(n).Service.Ours
 	})
 
 	change(t, c, "unplug studio-1.tb4")
@@ -148,7 +148,7 @@ func TestLinksOfASimulatedMac(t *testing.T) {
 	c := r.dial()
 	settled(t, c, api.KindThunderbolt, "4", "plugged port", isPlugged)
 	node := call[api.DaemonInfoResult](t, c, "daemon.info", nil).Node
-	end := api.LinkEnd{Node: node, Receptacle: 4}
+	end := api.LinkEnd{Node: node, PortNumber: 4}
 
 	var got api.LinkGetResult
 	eventually(t, "the cable in the graph", soon, func() bool { // which is drawn after the documents
@@ -165,7 +165,7 @@ func TestLinksOfASimulatedMac(t *testing.T) {
 	_, err = client.Call[api.LinkExportResult](context.Background(), c, "link.export", api.LinkExportParams{Form: api.ExportMatrix})
 	is.True(err != nil) // one node is no group
 
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	watched, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, r.dial(), "link.watch", api.Empty{})
 	is.NoErr(err)

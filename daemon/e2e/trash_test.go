@@ -15,7 +15,7 @@ import (
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 	"fulmen/daemon/internal/rdma"
 )
 
@@ -57,10 +57,10 @@ func TestAppInTheTrashPutsBack(t *testing.T) {
 	one, two := joined(t, newHome(t), "unready:studio-1", socket), begin()
 	first := one.dial()
 	here, there := idOf(t, one), idOf(t, two)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	must(t, "joining", desk.Join(ctx, first, here, two.dial(), ""))
-	must(t, "a whole cluster", desk.SeesAlive(ctx, first, 2))
+	must(t, "joining", testcluster.Join(ctx, first, here, two.dial(), ""))
+	must(t, "a whole cluster", testcluster.SeesAlive(ctx, first, 2))
 	for _, r := range []*rig{one, two} {
 		call[api.Sharing](t, r.dial(), "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 	}
@@ -114,7 +114,7 @@ func TestAppInTheTrashPutsBack(t *testing.T) {
 	// It comes back, and is thrown away while the system refuses every change.
 	putBundle(t, app, "1.1")
 	two = begin()
-	must(t, "the cluster of before", desk.SeesAlive(ctx, first, 2))
+	must(t, "the earlier cluster", testcluster.SeesAlive(ctx, first, 2))
 	enable()
 	change(t, first, "set studio-2.configuration refused")
 	gone(two)

@@ -20,7 +20,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 		t.Skip("a cluster is paired first")
 	}
 	is := is.New(t)
-	j := newDesk(t, "bridged", "studio-1", "studio-2")
+	j := newCluster(t, "bridged", "studio-1", "studio-2")
 	first, second := j.Nodes[0], j.Nodes[1]
 	eventually(t, "the cables to be known", soon, func() bool {
 		return slices.ContainsFunc(call[api.RDMAListResult](t, first.Client, "rdma.list", nil).Links, func(l api.RDMAReadiness) bool { return l.Verdict == api.RDMACanEnable })
@@ -29,7 +29,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 	for _, n := range j.Nodes {
 		call[api.Sharing](t, n.Client, "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	done, err := client.Call[api.RDMAChangeResult](ctx, first.Client, "rdma.enable", api.RDMAChangeParams{Links: []api.LinkRef{"studio-1:4"}})
 	is.NoErr(err)

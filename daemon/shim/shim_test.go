@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 const asShim = "FULMEN_TEST_AS_SHIM"
 
 // run runs fulmen-shim.
-func run(args ...string) (status int, said string) {
+func run(args ...string) (status int, reported string) {
 	cmd := exec.Command(os.Args[0], args...)
 	var out bytes.Buffer
 	cmd.Stderr = &out
@@ -39,10 +39,10 @@ func TestCommandLines(t *testing.T) {
 	t.Parallel()
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	for _, test := range []struct {
-		name   string
-		args   []string
-		status int
-		said   string
+		name     string
+		args     []string
+		status   int
+		reported string
 	}{
 		{"nothing", nil, api.ExitUsage, "fulmen-shim: the daemon starts it, as fulmen-shim shim FOLDER or fulmen-shim look\n"},
 		{"another word", []string{"run"}, api.ExitUsage, "fulmen-shim: the daemon starts it, as fulmen-shim shim FOLDER or fulmen-shim look\n"},
@@ -50,14 +50,14 @@ func TestCommandLines(t *testing.T) {
 		{"two folders", []string{"shim", "/a", "/b"}, api.ExitUsage, "fulmen-shim shim: it takes the folder of a rank\n"},
 		{"a folder that is not there", []string{"shim", nowhere}, api.ExitFailed, "fulmen-shim: open " + nowhere + "/spec.json: no such file or directory\n"},
 		{"two marks", []string{"look", "a", "b"}, api.ExitUsage, "fulmen-shim look: it takes a request on its standard input\n"},
-		{"no request", []string{"look"}, api.ExitFailed, "fulmen-shim look: EOF\n"},
+		{"no request", []string{"look"}, api.ExitFailed, "fulmen-shim look: the request: EOF\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			status, said := run(test.args...)
+			status, reported := run(test.args...)
 			is.Equal(status, test.status)
-			is.Equal(said, test.said)
+			is.Equal(reported, test.reported)
 		})
 	}
 }
@@ -67,8 +67,8 @@ func TestARankIsHeldToItsEnd(t *testing.T) {
 	is := is.New(t)
 	spec := ranktest.Spec(t, "echo held; exit 7")
 	is.NoErr(shimproto.WriteSpec(spec.Folder, spec))
-	status, said := run("shim", spec.Folder)
-	is.Equal(said, "")
+	status, reported := run("shim", spec.Folder)
+	is.Equal(reported, "")
 	is.Equal(status, api.ExitOK)
 	record, err := shimproto.ReadExit(spec.Folder)
 	is.NoErr(err)
@@ -77,7 +77,7 @@ func TestARankIsHeldToItsEnd(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(string(out), "held\n")
 
-	status, said = run("shim", spec.Folder) // never twice
+	status, reported = run("shim", spec.Folder) // never twice
 	is.Equal(status, api.ExitFailed)
-	is.Equal(said, "fulmen-shim: "+spec.Ref.String()+" has ended before\n")
+	is.Equal(reported, "fulmen-shim: "+spec.Ref.String()+" has ended before\n")
 }

@@ -148,8 +148,6 @@ int fmlx_collect(fmlx_array** out, char** error, int collective,
           return dist::all_sum(x, group->value, group->stream);
         case FMLX_ALL_MAX:
           return dist::all_max(x, group->value, group->stream);
-        case FMLX_ALL_MIN:
-          return dist::all_min(x, group->value, group->stream);
         case FMLX_ALL_GATHER:
           if (x.ndim() > 0 &&
               static_cast<int64_t>(x.shape(0)) * group->size >
@@ -158,8 +156,6 @@ int fmlx_collect(fmlx_array** out, char** error, int collective,
                                           "longer than 2147483647");
           }
           return dist::all_gather(x, group->value, group->stream);
-        case FMLX_SUM_SCATTER:
-          return dist::sum_scatter(x, group->value, group->stream);
       }
       throw Refusal(FMLX_ERR_ARGUMENT, "not a collective");
     };

@@ -108,15 +108,10 @@ int fmlx_device_query(fmlx_device_info* out, char** error, int device,
 int fmlx_memory_active(uint64_t* out, char** error);
 int fmlx_memory_peak(uint64_t* out, char** error);
 int fmlx_memory_cache(uint64_t* out, char** error);
-int fmlx_memory_limit(uint64_t* out, char** error);
 int fmlx_memory_reset_peak(char** error);
 int fmlx_memory_clear_cache(char** error);
-// The setters return the previous value.
+// The previous value is returned.
 int fmlx_memory_set_limit(uint64_t* previous, char** error, uint64_t bytes);
-int fmlx_memory_set_cache_limit(uint64_t* previous, char** error,
-                                uint64_t bytes);
-int fmlx_memory_set_wired_limit(uint64_t* previous, char** error,
-                                uint64_t bytes);
 
 // ---- streams ----
 
@@ -159,35 +154,23 @@ int fmlx_async_eval(char** error, fmlx_array* const* arrays, size_t count);
 
 int fmlx_full(fmlx_array** out, char** error, const int64_t* shape, int ndim,
               double value, int dtype, const fmlx_stream* stream);
-int fmlx_arange(fmlx_array** out, char** error, double start, double stop,
-                double step, int dtype, const fmlx_stream* stream);
 int fmlx_normal(fmlx_array** out, char** error, const int64_t* shape, int ndim,
                 int dtype, double mean, double deviation, uint64_t seed,
                 const fmlx_stream* stream);
-int fmlx_uniform(fmlx_array** out, char** error, const int64_t* shape, int ndim,
-                 int dtype, double low, double high, uint64_t seed,
-                 const fmlx_stream* stream);
 int fmlx_astype(fmlx_array** out, char** error, const fmlx_array* a, int dtype,
                 const fmlx_stream* stream);
 // One dimension may be -1: it is what is left over.
 int fmlx_reshape(fmlx_array** out, char** error, const fmlx_array* a,
                  const int64_t* shape, int ndim, const fmlx_stream* stream);
-// start, stop and step have one entry for each dimension of a. Negative starts
-// and stops count from the end.
-int fmlx_slice(fmlx_array** out, char** error, const fmlx_array* a,
-               const int64_t* start, const int64_t* stop, const int64_t* step,
-               int ndim, const fmlx_stream* stream);
-int fmlx_matmul(fmlx_array** out, char** error, const fmlx_array* a,
-                const fmlx_array* b, const fmlx_stream* stream);
-int fmlx_add(fmlx_array** out, char** error, const fmlx_array* a,
-             const fmlx_array* b, const fmlx_stream* stream);
-int fmlx_multiply(fmlx_array** out, char** error, const fmlx_array* a,
-                  const fmlx_array* b, const fmlx_stream* stream);
+typedef enum fmlx_binary {
+  FMLX_ADD = 0,
+  FMLX_MATMUL = 1,
+} fmlx_binary;
+int fmlx_combine(fmlx_array** out, char** error, int operation,
+                 const fmlx_array* a, const fmlx_array* b,
+                 const fmlx_stream* stream);
 // naxes 0 means all axes.
 int fmlx_sum(fmlx_array** out, char** error, const fmlx_array* a,
-             const int64_t* axes, int naxes, bool keepdims,
-             const fmlx_stream* stream);
-int fmlx_max(fmlx_array** out, char** error, const fmlx_array* a,
              const int64_t* axes, int naxes, bool keepdims,
              const fmlx_stream* stream);
 
@@ -205,9 +188,7 @@ int fmlx_group_size(const fmlx_group* group);
 typedef enum fmlx_collective {
   FMLX_ALL_SUM = 0,
   FMLX_ALL_MAX = 1,
-  FMLX_ALL_MIN = 2,
-  FMLX_ALL_GATHER = 3,
-  FMLX_SUM_SCATTER = 4,
+  FMLX_ALL_GATHER = 2,
 } fmlx_collective;
 int fmlx_collect(fmlx_array** out, char** error, int collective,
                  const fmlx_array* a, fmlx_group* group,

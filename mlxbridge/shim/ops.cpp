@@ -2,9 +2,8 @@
 // threads, and a caller's calls may come from any of them.
 #include "internal.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <mlx/ops.h>
@@ -24,14 +23,6 @@ std::vector<int> axes_of(const int64_t* axes, int count) {
     list[i] = narrow(axes[i], "axis");
   }
   return list;
-}
-
-mx::Shape bounds_of(const int64_t* values, int count, const char* what) {
-  mx::Shape bounds(count, 0);
-  for (int i = 0; i < count; i++) {
-    bounds[i] = narrow(values[i], what);
-  }
-  return bounds;
 }
 
 // A matmul may copy an operand that is broadcast over the batch, so the copies
@@ -71,40 +62,6 @@ int fmlx_full(fmlx_array** out, char** error, const int64_t* dims, int ndim,
   });
 }
 
-int fmlx_arange(fmlx_array** out, char** error, double start, double stop,
-                double step, int dtype, const fmlx_stream* stream) {
-  return guard(error, [&] {
-    auto type = dtype_of(dtype);
-    if (type == mx::bool_ || type == mx::complex64) {
-      throw Refusal(FMLX_ERR_DTYPE, "arange has no bool and no complex numbers");
-    }
-    if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step) ||
-        step == 0) {
-      throw Refusal(FMLX_ERR_ARGUMENT,
-                    "arange needs finite bounds and a step other than 0");
-    }
-    double count = std::ceil((stop - start) / step);
-    if (!(count <= std::numeric_limits<int32_t>::max())) {
-      throw Refusal(FMLX_ERR_SHAPE, "arange would have more than 2147483647 "
-                                    "elements");
-    }
-    if (count > 0) {
-      require_fits(mx::Shape{static_cast<mx::ShapeElem>(count)}, type,
-                   stream->limit());
-      require_representable(start, type, "start");
-      require_representable(start + step * (count - 1), type, "last element");
-    }
-    if (count == 1) {
-      // MLX converts the second element, too, which need not be representable.
-      give(out, mx::full(mx::Shape{1}, mx::array(start, type), type, stream->value),
-           stream->limit());
-      return;
-    }
-    give(out, mx::arange(start, stop, step, type, stream->value),
-         stream->limit());
-  });
-}
-
 int fmlx_normal(fmlx_array** out, char** error, const int64_t* dims, int ndim,
                 int dtype, double mean, double deviation, uint64_t seed,
                 const fmlx_stream* stream) {
@@ -115,23 +72,8 @@ int fmlx_normal(fmlx_array** out, char** error, const int64_t* dims, int ndim,
     require_fits(shape, mx::float32, stream->limit());
     give(out,
          mx::random::normal(shape, type, static_cast<float>(mean),
-                            static_cast<float>(deviation),
-                            mx::random::key(seed), stream->value),
-         stream->limit());
-  });
-}
-
-int fmlx_uniform(fmlx_array** out, char** error, const int64_t* dims, int ndim,
-                 int dtype, double low, double high, uint64_t seed,
-                 const fmlx_stream* stream) {
-  return guard(error, [&] {
-    auto type = dtype_of(dtype);
-    auto shape = shape_of(dims, ndim);
-    require_fits(shape, mx::float32, stream->limit());
-    give(out,
-         mx::random::uniform(mx::array(static_cast<float>(low)),
-                             mx::array(static_cast<float>(high)), shape, type,
-                             mx::random::key(seed), stream->value),
+                            static_cast<float>(deviation), mx::random::key(seed),
+                            stream->value),
          stream->limit());
   });
 }
@@ -168,55 +110,21 @@ int fmlx_reshape(fmlx_array** out, char** error, const fmlx_array* a,
   });
 }
 
-int fmlx_slice(fmlx_array** out, char** error, const fmlx_array* a,
-               const int64_t* start, const int64_t* stop, const int64_t* step,
-               int ndim, const fmlx_stream* stream) {
+int fmlx_combine(fmlx_array** out, char** error, int operation,
+                 const fmlx_array* a, const fmlx_array* b,
+                 const fmlx_stream* stream) {
   return guard(error, [&] {
-    if (ndim < 0 || static_cast<size_t>(ndim) != a->value.ndim()) {
-      throw Refusal(FMLX_ERR_SHAPE,
-                    "a slice needs bounds for each of the array's " +
-                        std::to_string(a->value.ndim()) + " dimensions");
-    }
-    for (int i = 0; i < ndim; i++) {
-      if (step[i] == 0) {
-        throw Refusal(FMLX_ERR_ARGUMENT, "a slice's step is 0");
+    auto run = [&] {
+      switch (operation) {
+        case FMLX_ADD:
+          return mx::add(a->value, b->value, stream->value);
+        case FMLX_MATMUL:
+          require_operands_fit(a->value, b->value, stream->limit());
+          return mx::matmul(a->value, b->value, stream->value);
       }
-    }
-    auto steps = bounds_of(step, ndim, "step");
-    for (int i = 0; i < ndim; i++) {
-      // MLX rounds up by adding the step, which overflows for a large one. A
-      // step as long as the dimension already takes one element at most.
-      int32_t length = std::max(a->value.shape(i), 1);
-      steps[i] = std::clamp(steps[i], -length, length);
-    }
-    give(out,
-         mx::slice(a->value, bounds_of(start, ndim, "start"),
-                   bounds_of(stop, ndim, "stop"), std::move(steps),
-                   stream->value),
-         stream->limit());
-  });
-}
-
-int fmlx_matmul(fmlx_array** out, char** error, const fmlx_array* a,
-                const fmlx_array* b, const fmlx_stream* stream) {
-  return guard(error, [&] {
-    require_operands_fit(a->value, b->value, stream->limit());
-    give(out, mx::matmul(a->value, b->value, stream->value), stream->limit());
-  });
-}
-
-int fmlx_add(fmlx_array** out, char** error, const fmlx_array* a,
-             const fmlx_array* b, const fmlx_stream* stream) {
-  return guard(error, [&] {
-    give(out, mx::add(a->value, b->value, stream->value), stream->limit());
-  });
-}
-
-int fmlx_multiply(fmlx_array** out, char** error, const fmlx_array* a,
-                  const fmlx_array* b, const fmlx_stream* stream) {
-  return guard(error, [&] {
-    give(out, mx::multiply(a->value, b->value, stream->value),
-         stream->limit());
+      throw Refusal(FMLX_ERR_ARGUMENT, "not an operation on two arrays");
+    };
+    give(out, run(), stream->limit());
   });
 }
 
@@ -224,22 +132,12 @@ int fmlx_sum(fmlx_array** out, char** error, const fmlx_array* a,
              const int64_t* axes, int naxes, bool keepdims,
              const fmlx_stream* stream) {
   return guard(error, [&] {
-    give(out,
-         naxes == 0
-             ? mx::sum(a->value, keepdims, stream->value)
-             : mx::sum(a->value, axes_of(axes, naxes), keepdims, stream->value),
-         stream->limit());
-  });
-}
-
-int fmlx_max(fmlx_array** out, char** error, const fmlx_array* a,
-             const int64_t* axes, int naxes, bool keepdims,
-             const fmlx_stream* stream) {
-  return guard(error, [&] {
-    give(out,
-         naxes == 0
-             ? mx::max(a->value, keepdims, stream->value)
-             : mx::max(a->value, axes_of(axes, naxes), keepdims, stream->value),
+    auto along = axes_of(axes, naxes);
+    if (naxes == 0) {
+      along.resize(a->value.ndim());
+      std::iota(along.begin(), along.end(), 0);
+    }
+    give(out, mx::sum(a->value, along, keepdims, stream->value),
          stream->limit());
   });
 }

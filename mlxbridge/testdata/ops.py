@@ -57,23 +57,15 @@ def run(c):
         return mx.zeros(c["shape"], dt)
     if op == "full":
         return mx.full(c["shape"], mx.array(numbers[0], dt))
-    if op == "arange":
-        return mx.arange(*numbers, dtype=dt)
     if op == "normal":
         return mx.random.normal(c["shape"], dt, *numbers, key=mx.random.key(c["seed"]))
-    if op == "uniform":
-        return mx.random.uniform(*numbers, c["shape"], dt, key=mx.random.key(c["seed"]))
     if op == "astype":
         return ins[0].astype(dt)
     if op == "reshape":
         return ins[0].reshape(c["shape"])
-    if op == "slice":
-        return ins[0][tuple(map(slice, c["start"], c["stop"], c["step"]))]
     if op == "sum":
         return mx.sum(ins[0], axes, keepdims=keepdims)
-    if op == "max":
-        return mx.max(ins[0], axes, keepdims=keepdims)
-    return {"matmul": mx.matmul, "add": mx.add, "multiply": mx.multiply}[op](*ins)
+    return {"matmul": mx.matmul, "add": mx.add}[op](*ins)
 
 
 results = [download(run(c)) for c in json.load(sys.stdin)]

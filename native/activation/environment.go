@@ -27,7 +27,7 @@ func fromEnvironment(getenv func(string) string, pid int) ([]string, error) {
 	}
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 0 || n > mostDescriptors {
-		return nil, fmt.Errorf("%s is %q, which is no number from 0 to %d", envCount, count, mostDescriptors)
+		return nil, fmt.Errorf("%s is %q, which is not a number from 0 to %d", envCount, count, mostDescriptors)
 	}
 	names := make([]string, n)
 	given := strings.Split(getenv(envNames), ":")

@@ -13,16 +13,14 @@ import (
 )
 
 // Sockets are those that were handed over. They stay open until Close, so that
-// listeners can be made of them more than once. A nil one is empty.
-type Sockets struct {
-	files []*os.File
-}
+// listeners can be made of them more than once.
+type Sockets []*os.File
 
 // Take takes over what was handed to this process. It is called once, before the
 // process starts others. Names are those under which launchd is asked; systemd says
 // which ones it hands over, under whatever names. Nothing at all is no error, and
 // empty: a program that was started in a terminal.
-func Take(names ...string) (*Sockets, error) {
+func Take(names ...string) (Sockets, error) {
 	handed, err := fromEnvironment(os.Getenv, os.Getpid())
 	// A program that this one starts would take them for its own.
 	for _, name := range []string{envPID, envCount, envNames} {
@@ -31,9 +29,9 @@ func Take(names ...string) (*Sockets, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sockets{}
+	var s Sockets
 	for i, name := range handed {
-		s.files = append(s.files, os.NewFile(uintptr(firstDescriptor+i), name))
+		s = append(s, os.NewFile(uintptr(firstDescriptor+i), name))
 	}
 	if len(handed) == 0 && runtime.GOOS == "darwin" {
 		for _, name := range names {
@@ -41,10 +39,10 @@ func Take(names ...string) (*Sockets, error) {
 			if err != nil {
 				return nil, errors.Join(err, s.Close())
 			}
-			s.files = append(s.files, files...)
+			s = append(s, files...)
 		}
 	}
-	for _, file := range s.files {
+	for _, file := range s {
 		if err := check(file); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -60,34 +58,26 @@ func check(file *os.File) error {
 		err = errors.New("it does not listen")
 	}
 	if err != nil {
-		return fmt.Errorf("descriptor %d (%s), which was handed over, cannot be used: %w", descriptor, file.Name(), err)
+		return fmt.Errorf("descriptor %d (%s), which the supervisor handed over, cannot be used: %w", descriptor, file.Name(), err)
 	}
 	unix.CloseOnExec(descriptor)
 	return nil
 }
 
 // Len is how many there are.
-func (s *Sockets) Len() int {
-	if s == nil {
-		return 0
-	}
-	return len(s.files)
-}
+func (s Sockets) Len() int { return len(s) }
 
 // Listen makes a listener of each. Closing one leaves the socket as it is: who
 // connects meanwhile waits until somebody accepts.
-func (s *Sockets) Listen() ([]net.Listener, error) {
-	if s == nil {
-		return nil, nil
-	}
+func (s Sockets) Listen() ([]net.Listener, error) {
 	var all []net.Listener
-	for _, file := range s.files {
+	for _, file := range s {
 		listener, err := net.FileListener(file)
 		if err != nil {
 			for _, opened := range all {
 				err = errors.Join(err, opened.Close())
 			}
-			return nil, fmt.Errorf("socket %s, which was handed over: %w", file.Name(), err)
+			return nil, fmt.Errorf("socket %s, which the supervisor handed over, cannot be used: %w", file.Name(), err)
 		}
 		all = append(all, listener)
 	}
@@ -95,14 +85,10 @@ func (s *Sockets) Listen() ([]net.Listener, error) {
 }
 
 // Close lets go of the sockets. Whoever handed them over has its own.
-func (s *Sockets) Close() error {
-	if s == nil {
-		return nil
-	}
+func (s Sockets) Close() error {
 	var err error
-	for _, file := range s.files {
+	for _, file := range s {
 		err = errors.Join(err, file.Close())
 	}
-	s.files = nil
 	return err
 }

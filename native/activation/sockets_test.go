@@ -93,10 +93,10 @@ func TestTake(t *testing.T) {
 		for _, l := range []net.Listener{unix, tcp} {
 			conn, err := net.Dial(l.Addr().Network(), l.Addr().String())
 			is.NoErr(err)
-			said := make([]byte, 4)
-			_, err = conn.Read(said)
+			reported := make([]byte, 4)
+			_, err = conn.Read(reported)
 			is.NoErr(err) // the socket is still there after a listener of it was closed
-			is.Equal(string(said), "here")
+			is.Equal(string(reported), "here")
 			conn.Close()
 			want += l.Addr().String() + "\n"
 		}
@@ -121,7 +121,7 @@ func TestTakeWhatListensNot(t *testing.T) {
 
 func TestNone(t *testing.T) {
 	is := is.New(t)
-	var none *Sockets
+	var none Sockets
 	is.Equal(none.Len(), 0)
 	listeners, err := none.Listen()
 	is.NoErr(err)

@@ -46,7 +46,7 @@ func supervisor(getenv func(string) string, pid int) (*Supervisor, error) {
 	case path == "":
 		return nil, nil
 	case !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "@"): // a file, or a name of Linux's abstract ones
-		return nil, fmt.Errorf("%s is %q, which is no Unix socket that can be told anything", envNotify, path)
+		return nil, fmt.Errorf("%s is %q, which is not the path of a Unix socket", envNotify, path)
 	}
 	s := &Supervisor{address: &net.UnixAddr{Name: path, Net: "unixgram"}}
 	if whose := getenv(envWatchdogFor); getenv(envWatchdog) == "" || whose != "" && whose != strconv.Itoa(pid) {
@@ -54,7 +54,7 @@ func supervisor(getenv func(string) string, pid int) (*Supervisor, error) {
 	}
 	microseconds, err := strconv.ParseInt(getenv(envWatchdog), 10, 64)
 	if err != nil || microseconds <= 0 || microseconds > longestWatchdog.Microseconds() {
-		return nil, fmt.Errorf("%s is %q, which is no number of microseconds up to a day", envWatchdog, getenv(envWatchdog))
+		return nil, fmt.Errorf("%s is %q, which is not a number of microseconds up to a day", envWatchdog, getenv(envWatchdog))
 	}
 	s.watchdog = time.Duration(microseconds) * time.Microsecond
 	return s, nil
@@ -70,22 +70,22 @@ func (s *Supervisor) Watchdog() time.Duration {
 }
 
 // Ready says that whoever connects is answered, with a line for people.
-func (s *Supervisor) Ready(status string) error { return s.tell(wordReady, wordStatus+status) }
+func (s *Supervisor) Ready(status string) error { return s.notify(wordReady, wordStatus+status) }
 
 // Stopping says that the end has begun.
-func (s *Supervisor) Stopping() error { return s.tell(wordStopping) }
+func (s *Supervisor) Stopping() error { return s.notify(wordStopping) }
 
 // Alive says that the program works; to be told within Watchdog again and again.
-func (s *Supervisor) Alive() error { return s.tell(wordWatchdog) }
+func (s *Supervisor) Alive() error { return s.notify(wordWatchdog) }
 
-// tell sends one datagram, which is there when this returns, or fails.
-func (s *Supervisor) tell(words ...string) error {
+// notify sends one datagram, which is there when this returns, or fails.
+func (s *Supervisor) notify(words ...string) error {
 	if s == nil {
 		return nil
 	}
 	conn, err := net.DialUnix(s.address.Net, nil, s.address)
 	if err != nil {
-		return fmt.Errorf("tell the supervisor: %w", err)
+		return fmt.Errorf("the supervisor cannot be notified: %w", err)
 	}
 	for i := range words { // a line is a word
 		words[i] = strings.ReplaceAll(words[i], "\n", " ")

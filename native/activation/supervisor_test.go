@@ -12,7 +12,7 @@ import (
 )
 
 // listens is a socket as systemd has one, which gives what it was told.
-func listens(t *testing.T, name string) (heard func() string) {
+func listens(t *testing.T, name string) (received func() string) {
 	t.Helper()
 	is := is.New(t)
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
@@ -36,18 +36,18 @@ func TestSupervisorHears(t *testing.T) {
 	for what, name := range names {
 		t.Run(what, func(t *testing.T) {
 			is := is.New(t)
-			heard := listens(t, name)
+			received := listens(t, name)
 			t.Setenv(envNotify, name)
 			t.Setenv(envWatchdog, "30000000")
 			s, err := TakeSupervisor()
 			is.NoErr(err)
 			is.Equal(s.Watchdog(), 30*time.Second)
 			is.NoErr(s.Ready("serves\nall"))
-			is.Equal(heard(), "READY=1\nSTATUS=serves all")
+			is.Equal(received(), "READY=1\nSTATUS=serves all")
 			is.NoErr(s.Alive())
-			is.Equal(heard(), "WATCHDOG=1")
+			is.Equal(received(), "WATCHDOG=1")
 			is.NoErr(s.Stopping())
-			is.Equal(heard(), "STOPPING=1")
+			is.Equal(received(), "STOPPING=1")
 			again, err := TakeSupervisor() // nor does a program that this one starts
 			is.NoErr(err)
 			is.Equal(again, nil)

@@ -30,7 +30,7 @@ type Sockets struct{}
 
 var _ native.Sockets = Sockets{}
 
-// Listen is that of [native.Sockets].
+// Listen implements [native.Sockets].
 func (Sockets) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	bind, err := control(iface)
 	if err != nil {
@@ -52,7 +52,7 @@ func local(iface string, at netip.AddrPort) string {
 	return netip.AddrPortFrom(native.Zoned(at.Addr(), iface), at.Port()).String()
 }
 
-// Dial is that of [native.Sockets].
+// Dial implements [native.Sockets].
 func (Sockets) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
 	bind, err := control(iface)
 	if err != nil {

@@ -45,10 +45,7 @@ func (a *actions) run(ctx context.Context, feature native.Feature, subject strin
 	if err == nil {
 		err = f()
 	}
-	if err != nil {
-		return &native.ActionError{Action: feature, Subject: subject, Err: err}
-	}
-	return nil
+	return native.Acted(feature, subject, err)
 }
 
 // CreateService gives an interface a service with a manual address. While the
@@ -71,7 +68,7 @@ func (a *actions) CreateService(ctx context.Context, spec native.ServiceSpec) (n
 				return false, native.ErrExists
 			}
 			if bridge := storedBridgeOf(in, spec.Interface); bridge != "" {
-				return false, fmt.Errorf("the stored %s has it: %w", bridge, native.ErrStale)
+				return false, fmt.Errorf("it is a member of %s in the stored settings: %w", bridge, native.ErrStale)
 			}
 			service.ID, err = e.addService(spec.Interface, spec.Name, spec.Address)
 			return err == nil, err
@@ -137,7 +134,7 @@ func (a *actions) SetBridgeMember(ctx context.Context, bridge, iface string, mem
 				return false, nil
 			}
 			if other := storedBridgeOf(in, iface); member && other != "" {
-				return false, fmt.Errorf("%s has it: %w", other, native.ErrExists)
+				return false, fmt.Errorf("it is a member of %s: %w", other, native.ErrExists)
 			}
 			err = e.setMember(bridge, iface, member)
 			changed = err == nil
@@ -162,11 +159,11 @@ func (a *actions) mayJoin(iface string) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(interfaces, func(k kernelInterface) bool { return k.name == iface })
+	i := slices.IndexFunc(interfaces, func(k kernelInterface) bool { return k.Name == iface })
 	if i < 0 {
 		return native.ErrNotFound
 	}
-	if slices.ContainsFunc(interfaces[i].addresses, func(p netip.Prefix) bool { return p.Addr().Is4() }) {
+	if slices.ContainsFunc(interfaces[i].Addresses, func(p netip.Prefix) bool { return p.Addr().Is4() }) {
 		return fmt.Errorf("it still has an address: %w", native.ErrStale)
 	}
 	return nil

@@ -15,7 +15,7 @@ const formLength = 32
 const rightLasts = 5 * time.Minute
 
 // ErrNoForm is the error of bytes that cannot be an AuthorizationExternalForm.
-var ErrNoForm = errors.New("an authorization has 32 bytes")
+var ErrNoForm = errors.New("an authorization is 32 bytes long")
 
 // ErrNotAuthorized is the error of an authorization that does not give the right, no
 // more, or is none.

@@ -3,7 +3,6 @@ package darwin
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 )
 
@@ -12,36 +11,24 @@ import (
 const maxValueDepth = 16
 
 // errBuffer is bytes that C did not write.
-var errBuffer = errors.New("malformed bytes from C")
+var errBuffer = errors.New("malformed data from macOS")
 
-// decode reads one value in the form that buffer.h describes, to its end: int64,
-// float64, bool, string, []byte, []any, map[string]any, or nil for what has no
-// form.
-func decode(b []byte) (any, error) {
-	d := decoder{rest: b}
-	v := d.value(0)
-	if d.failed || len(d.rest) > 0 {
-		return nil, errBuffer
-	}
-	return v, nil
-}
-
-// decodeAs reads one value of a type.
-func decodeAs[T any](b []byte) (T, error) {
-	v, err := decode(b)
-	if err != nil {
-		return *new(T), err
-	}
-	t, ok := v.(T)
-	if !ok {
-		return t, fmt.Errorf("%w: %T", errBuffer, v)
-	}
-	return t, nil
-}
-
+// decoder reads what is written in the form that buffer.h describes.
 type decoder struct {
 	rest   []byte
 	failed bool
+}
+
+// done reports whether everything was read, and was as it should be.
+func (d *decoder) done() bool { return !d.failed && len(d.rest) == 0 }
+
+// array begins an array, and says how many values follow.
+func (d *decoder) array() int {
+	if b := d.take(1); b == nil || b[0] != 'a' {
+		d.failed = true
+		return 0
+	}
+	return d.length()
 }
 
 // take gives the next n bytes, or nil once something has failed.
@@ -62,7 +49,7 @@ func (d *decoder) bits() uint64 {
 	return 0
 }
 
-// length is that of a text or data, or how many elements follow, each of which
+// length is the length of a text or data, or how many elements follow, each of which
 // takes a byte at least.
 func (d *decoder) length() int {
 	b := d.take(4)
@@ -77,6 +64,8 @@ func (d *decoder) length() int {
 	return int(n)
 }
 
+// value is int64, float64, bool, string, []byte, []any, map[string]any, or nil for what has
+// no form.
 func (d *decoder) value(depth int) any {
 	tag := d.take(1)
 	if tag == nil || depth > maxValueDepth {

@@ -38,7 +38,7 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 			c.No(s.Unknown[string(area)], native.FactsFeature(area))
 		}
 	}
-	m.canHear(c)
+	m.canListen(c)
 	c.No(native.ReasonNoPlatform.With("not a part of this build"), native.FeatureSupervisor)
 	if m.supervises {
 		c.Yes(native.FeatureSupervisor)
@@ -50,10 +50,6 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 
 // canDiscover connects to the system's responder and hangs up.
 func (m *machine) canDiscover(c native.Capabilities) {
-	if m.connect == nil {
-		c.No(native.ReasonNoPlatform.With(errNoFrameworks.Error()), native.FeatureDiscovery)
-		return
-	}
 	r, err := m.connect()
 	if err == nil {
 		err = r.close()
@@ -69,8 +65,6 @@ func (m *machine) canDiscover(c native.Capabilities) {
 func (m *machine) canAct(c native.Capabilities) {
 	both := []native.Feature{native.FeatureNetworkService, native.FeatureBridgeMembership}
 	switch {
-	case m.actions == nil:
-		c.No(native.ReasonNoPlatform.With(errNoFrameworks.Error()), both...)
 	case !m.actions.root:
 		c.No(native.ReasonNeedsRoot, both...)
 	default:
@@ -81,15 +75,15 @@ func (m *machine) canAct(c native.Capabilities) {
 	}
 }
 
-// canHear arms a line and looks which of its sources speak.
-func (m *machine) canHear(c native.Capabilities) {
+// canListen arms a line and looks which of its sources speak.
+func (m *machine) canListen(c native.Capabilities) {
 	silent := func(why native.Reason) {
 		c.No(why, native.FeaturePowerNotices, native.FeatureKeepAwake)
 		for _, area := range native.AllAreas() {
 			c.No(why, native.HintsFeature(area))
 		}
 	}
-	stop, err := m.ears.listen(listener{})
+	stop, err := m.listeners.listen(listener{})
 	if err != nil {
 		silent(whyNot(err))
 		return
@@ -98,13 +92,13 @@ func (m *machine) canHear(c native.Capabilities) {
 	for area, sources := range sourcesOf {
 		c.Yes(native.HintsFeature(area))
 		for _, source := range sources {
-			if err := m.ears.armed(source); err != nil {
+			if err := m.listeners.armed(source); err != nil {
 				c.No(whyNot(err), native.HintsFeature(area))
 			}
 		}
 	}
 	c.Yes(native.FeaturePowerNotices, native.FeatureKeepAwake)
-	if err := m.ears.armed(fromPower); err != nil {
+	if err := m.listeners.armed(fromPower); err != nil {
 		c.No(whyNot(err), native.FeaturePowerNotices)
 	}
 }

@@ -27,7 +27,7 @@ const (
 func (m *machine) Compare(ctx context.Context) []native.Comparison {
 	all, err := m.frameworks.Thunderbolt()
 	if err != nil {
-		return append([]native.Comparison{silent("receptacles", fromRegistry, fromProfiler, whyNot(err))}, m.compareNetwork(newTree(nil))...)
+		return append([]native.Comparison{silent("ports", fromRegistry, fromProfiler, whyNot(err))}, m.compareNetwork(newTree(nil))...)
 	}
 	t := newTree(all)
 	out := m.comparePorts(ctx, t)
@@ -42,8 +42,8 @@ func silent(fact, first, second string, why native.Reason) native.Comparison {
 }
 
 // both is a fact that both sources tell.
-func both(fact, first, second, told, toldToo string) native.Comparison {
-	return native.Comparison{Fact: fact, Sources: [2]string{first, second}, Told: [2]string{told, toldToo}, Same: told == toldToo}
+func both(fact, first, second, reported, reportedToo string) native.Comparison {
+	return native.Comparison{Fact: fact, Sources: [2]string{first, second}, Reported: [2]string{reported, reportedToo}, Same: reported == reportedToo}
 }
 
 // comparePorts holds the registry alone against system_profiler, which fills in nothing
@@ -51,15 +51,15 @@ func both(fact, first, second, told, toldToo string) native.Comparison {
 func (m *machine) comparePorts(ctx context.Context, t tree) []native.Comparison {
 	facts := thunderbolt(t, m.places())
 	if m.profile == nil {
-		return []native.Comparison{silent("receptacles", fromRegistry, fromProfiler, native.ReasonNoPlatform.With("system_profiler is not run here"))}
+		return []native.Comparison{silent("ports", fromRegistry, fromProfiler, native.ReasonNoPlatform.With("system_profiler is not run here"))}
 	}
 	m.profiler.running.Lock() // one at a time, whoever asks
-	told, err := m.profile(ctx)
+	reported, err := m.profile(ctx)
 	m.profiler.running.Unlock()
 	if err != nil {
-		return []native.Comparison{silent("receptacles", fromRegistry, fromProfiler, native.ReasonReadFailed.With(fromProfiler+": "+err.Error()))}
+		return []native.Comparison{silent("ports", fromRegistry, fromProfiler, native.ReasonReadFailed.With(fromProfiler+": "+err.Error()))}
 	}
-	return systemprofiler.Compare(*facts, told)
+	return systemprofiler.Compare(*facts, reported)
 }
 
 // compareOffers counts, for each controller, the computers that offer RDMA by their services
@@ -73,8 +73,8 @@ func (m *machine) compareOffers(t tree) []native.Comparison {
 		if len(ports) == 0 {
 			continue
 		}
-		slices.SortFunc(ports, func(a, b native.Port) int { return a.Receptacle - b.Receptacle })
-		fact := fmt.Sprintf("receptacle %d, computers that offer RDMA", ports[0].Receptacle)
+		slices.SortFunc(ports, func(a, b native.Port) int { return a.PortNumber - b.PortNumber })
+		fact := fmt.Sprintf("port %d, computers that offer RDMA", ports[0].PortNumber)
 		offers, why := 0, native.Reason("")
 		for _, p := range ports {
 			if p.Peers == nil {
@@ -89,7 +89,7 @@ func (m *machine) compareOffers(t tree) []native.Comparison {
 			}
 		}
 		if !on && why == "" {
-			why = native.ReasonSourceGone.With("the driver has no device here, and looks for no offer")
+			why = native.ReasonSourceGone.With("Apple's RDMA driver has no device here, so it does not look for computers that offer RDMA")
 		}
 		if why != "" {
 			out = append(out, silent(fact, fromRegistry, fromDriver, why))
@@ -115,7 +115,7 @@ func (m *machine) compareDevices(t tree) []native.Comparison {
 			d := deviceOf(t, e, listed, nil)
 			ours = append(ours, d.Name)
 			var power native.RDMADevice
-			setPowerState(e, &power, native.ReasonSourceGone.With("no power state"))
+			setPowerState(e, &power, native.ReasonSourceGone.With("the registry gives no power state"))
 			switch of, there := listed[d.Name]; {
 			case !there || listText(of, "error") != "":
 				states = append(states, silent(d.Name+", state of its port", fromRegistry, fromLibrary, d.Unknown["gids"]))
@@ -147,22 +147,22 @@ func (m *machine) compareNetwork(t tree) []native.Comparison {
 	}
 	var out []native.Comparison
 	for _, i := range kernel {
-		if i.loopback {
+		if i.Loopback {
 			continue
 		}
 		var ours []string
-		for _, p := range i.addresses {
+		for _, p := range i.Addresses {
 			if p.Addr().Is4() {
 				ours = append(ours, p.Addr().String())
 			}
 		}
 		var theirs []string
-		for _, text := range listTexts(listMap(store["State:/Network/Interface/"+i.name+"/IPv4"])["Addresses"]) {
+		for _, text := range listTexts(listMap(store["State:/Network/Interface/"+i.Name+"/IPv4"])["Addresses"]) {
 			if a, err := netip.ParseAddr(text); err == nil {
 				theirs = append(theirs, a.String())
 			}
 		}
-		out = append(out, both(i.name+", IPv4 addresses", fromKernel, fromConfigd, inOrder(ours), inOrder(theirs)))
+		out = append(out, both(i.Name+", IPv4 addresses", fromKernel, fromConfigd, inOrder(ours), inOrder(theirs)))
 	}
 	for _, controller := range t.roots(kindController) {
 		for _, ip := range t.under(controller, []string{kindIPPort}, nil) {
@@ -172,8 +172,8 @@ func (m *machine) compareNetwork(t tree) []native.Comparison {
 			}
 			name, _ := i.text("BSD Name")
 			active, there := listMap(store["State:/Network/Interface/"+name+"/Link"])["Active"]
-			up, told := isLinked(ip)
-			if there && told {
+			up, reported := isLinked(ip)
+			if there && reported {
 				out = append(out, both(name+", link", fromRegistry, fromConfigd, upOrDown(up), upOrDown(listTrue(active))))
 			} else {
 				out = append(out, silent(name+", link", fromRegistry, fromConfigd, native.ReasonSourceGone.With("no link state of this interface")))

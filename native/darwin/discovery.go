@@ -52,12 +52,12 @@ func (d *discovery) Announce(ctx context.Context, a native.Announcement) (withdr
 }
 
 // Browse reports what others announce. stop must not be called by the callback.
-func (d *discovery) Browse(ctx context.Context, serviceType string, interfaces []string, tell func(native.Sighting)) (stop func() error, err error) {
+func (d *discovery) Browse(ctx context.Context, serviceType string, interfaces []string, notify func(native.Sighting)) (stop func() error, err error) {
 	if serviceType == "" {
 		return nil, errors.New("a search needs a service type")
 	}
 	s, err := d.begin(ctx, &search{
-		serviceType: serviceType, interfaces: slices.Clone(interfaces), isOwn: d.isOwn, clock: d.machine.clock, found: tell,
+		serviceType: serviceType, interfaces: slices.Clone(interfaces), isOwn: d.isOwn, clock: d.machine.clock, found: notify,
 		names: map[int]string{}, unplaced: map[instanceKey]found{}, instances: map[instanceKey]*instance{}, byToken: map[int64]*instance{},
 	})
 	if err != nil {
@@ -97,17 +97,17 @@ const (
 
 // session is a connection with its work.
 type session struct {
-	discovery *discovery
-	work      work
-	mu        sync.Mutex // around every call of responder and work
-	responder responder  // changed by read alone
-	deaf      func() error
-	changed   waker.Waker
-	ctx       context.Context // until end
-	cancel    context.CancelFunc
-	running   sync.WaitGroup
-	once      sync.Once
-	err       error
+	discovery     *discovery
+	work          work
+	mu            sync.Mutex // around every call of responder and work
+	responder     responder  // changed by read alone
+	stopListening func() error
+	changed       waker.Waker
+	ctx           context.Context // until end
+	cancel        context.CancelFunc
+	running       sync.WaitGroup
+	once          sync.Once
+	err           error
 }
 
 func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
@@ -118,17 +118,17 @@ func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
 	if err != nil {
 		return nil, native.Unsupported(native.FeatureDiscovery, whyNot(err))
 	}
-	s := &session{discovery: d, responder: r, work: w, changed: waker.New(), deaf: func() error { return nil }}
+	s := &session{discovery: d, responder: r, work: w, changed: waker.New(), stopListening: func() error { return nil }}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	// Without hints the interfaces are those of now.
-	if deaf, err := d.machine.ears.listen(listener{hint: s.heard}); err == nil {
-		s.deaf = deaf
+	if stopListening, err := d.machine.listeners.listen(listener{hint: s.received}); err == nil {
+		s.stopListening = stopListening
 	}
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()
 		s.cancel()
-		return nil, errors.Join(native.ErrClosed, s.deaf(), r.close())
+		return nil, errors.Join(native.ErrClosed, s.stopListening(), r.close())
 	}
 	d.sessions[s] = true
 	d.mu.Unlock()
@@ -140,8 +140,8 @@ func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
 	return s, nil
 }
 
-// heard runs on the system's thread.
-func (s *session) heard(h native.Hint) {
+// received runs on the system's thread.
+func (s *session) received(h native.Hint) {
 	if h.Area != native.AreaNetwork {
 		return
 	}
@@ -156,7 +156,7 @@ func (s *session) look() error {
 	}
 	indexes := map[string]int{}
 	for _, i := range interfaces {
-		indexes[i.name] = i.index
+		indexes[i.Name] = i.Index
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -243,7 +243,7 @@ func (s *session) end() error {
 		s.mu.Lock()
 		r := s.responder
 		s.mu.Unlock()
-		s.err = errors.Join(s.deaf(), r.close())
+		s.err = errors.Join(s.stopListening(), r.close())
 		s.running.Wait()
 	})
 	return s.err

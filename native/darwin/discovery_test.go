@@ -15,8 +15,8 @@ import (
 	"fulmen/native"
 )
 
-// heard is a DNS-SD that notes what it is asked, tells what it is given, and goes.
-type heard struct {
+// received is a DNS-SD that notes what it is asked, tells what it is given, and goes.
+type received struct {
 	mu     sync.Mutex
 	asked  []string
 	coming chan found
@@ -24,14 +24,14 @@ type heard struct {
 	ended  bool
 }
 
-func (h *heard) note(format string, args ...any) error {
+func (h *received) note(format string, args ...any) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, fmt.Sprintf(format, args...))
 	return nil
 }
 
-func (h *heard) take() []string {
+func (h *received) take() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := h.asked
@@ -39,23 +39,23 @@ func (h *heard) take() []string {
 	return all
 }
 
-func (h *heard) register(_ int64, index int, instance, _ string, port int, _ []byte) error {
+func (h *received) register(_ int64, index int, instance, _ string, port int, _ []byte) error {
 	return h.note("register %s:%d on %d", instance, port, index)
 }
-func (h *heard) browse(_ int64, _ int, serviceType string) error {
+func (h *received) browse(_ int64, _ int, serviceType string) error {
 	return h.note("browse %s", serviceType)
 }
-func (h *heard) resolve(token int64, index int, instance, _, _ string) error {
+func (h *received) resolve(token int64, index int, instance, _, _ string) error {
 	h.coming <- found{token: token, kind: foundResolved, index: index, text: "b.local", port: 7732}
 	return nil
 }
-func (h *heard) addresses(token int64, index int, _ string) error {
+func (h *received) addresses(token int64, index int, _ string) error {
 	h.coming <- found{token: token, kind: foundAddress, added: true, index: index, data: []byte{10, 0, 0, 2}}
 	return nil
 }
-func (h *heard) end(int64) {}
+func (h *received) end(int64) {}
 
-func (h *heard) wait() error {
+func (h *received) wait() error {
 	for {
 		select {
 		case <-h.over:
@@ -73,9 +73,9 @@ func (h *heard) wait() error {
 	}
 }
 
-func (h *heard) process() ([]found, error) { return []found{<-h.coming}, nil }
+func (h *received) process() ([]found, error) { return []found{<-h.coming}, nil }
 
-func (h *heard) close() error {
+func (h *received) close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.ended {
@@ -92,7 +92,7 @@ func TestDiscoveryOutlivesTheResponder(t *testing.T) {
 		is := is.New(t)
 		began := time.Now()
 		var mu sync.Mutex // of what sessions share
-		var all []*heard
+		var all []*received
 		isDown := false
 		setDown := func(is bool) {
 			mu.Lock()
@@ -103,14 +103,14 @@ func TestDiscoveryOutlivesTheResponder(t *testing.T) {
 		m := newMachine(&machine{
 			clock:  native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) + time.Second }),
 			kernel: recordedSysctl{}, frameworks: replayed{r}, meters: noMeters{}, verbs: replayed{r},
-			interfaces: func() ([]kernelInterface, error) { return []kernelInterface{{name: "en0", index: 4}}, nil },
+			interfaces: func() ([]kernelInterface, error) { return []kernelInterface{{Name: "en0", Index: 4}}, nil },
 			connect: func() (responder, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				if isDown {
 					return nil, errors.New("not running")
 				}
-				all = append(all, &heard{coming: make(chan found, 8), over: make(chan struct{})})
+				all = append(all, &received{coming: make(chan found, 8), over: make(chan struct{})})
 				return all[len(all)-1], nil
 			},
 		}, (&system{}).open)
@@ -138,7 +138,7 @@ func TestDiscoveryOutlivesTheResponder(t *testing.T) {
 		time.Sleep(reconnectMost)
 		synctest.Wait()
 		is.Equal(len(all), 4)
-		again := map[string]*heard{} // they come back in either order
+		again := map[string]*received{} // they come back in either order
 		for _, h := range all[2:] {
 			again[strings.Join(h.take(), ", ")] = h
 		}

@@ -47,13 +47,8 @@ func (e systemEdit) stored() (map[string]any, error) {
 }
 
 func (e systemEdit) addService(iface, name string, address netip.Prefix) (id string, err error) {
-	mask := net.IP(net.CIDRMask(address.Bits(), 32)).String()
-	var texts [4]*C.char
-	for i, s := range []string{iface, name, address.Addr().String(), mask} {
-		c, free := cText(s)
-		defer free()
-		texts[i] = c
-	}
+	texts, free := cTexts(iface, name, address.Addr().String(), net.IP(net.CIDRMask(address.Bits(), 32)).String())
+	defer free()
 	return readAs[string](e.frameworks, "SCNetworkServiceCreate", func(b *C.fulmen_buffer) C.int {
 		return C.fulmen_edit_add_service(e.c, texts[0], texts[1], texts[2], texts[3], b)
 	})
@@ -66,12 +61,10 @@ func (e systemEdit) removeService(id string) error {
 }
 
 func (e systemEdit) setMember(bridge, iface string, member bool) error {
-	b, freeBridge := cText(bridge)
-	defer freeBridge()
-	i, freeInterface := cText(iface)
-	defer freeInterface()
+	c, free := cTexts(bridge, iface)
+	defer free()
 	return e.call("SCBridgeInterfaceSetMemberInterfaces", func() C.int {
-		return C.fulmen_edit_bridge_member(e.c, b, i, number01(member))
+		return C.fulmen_edit_bridge_member(e.c, c[0], c[1], number01(member))
 	})
 }
 
@@ -84,12 +77,10 @@ func number01(yes bool) C.int {
 
 // setKernelMember changes a bridge in the kernel alone.
 func (f systemFrameworks) setKernelMember(bridge, iface string, member bool) error {
-	b, freeBridge := cText(bridge)
-	defer freeBridge()
-	i, freeInterface := cText(iface)
-	defer freeInterface()
+	c, free := cTexts(bridge, iface)
+	defer free()
 	defer f.entered()()
-	return failed(bridge, C.fulmen_bridge_change(b, i, number01(member)))
+	return failed(bridge, C.fulmen_bridge_change(c[0], c[1], number01(member)))
 }
 
 // bridgesKnown is nil where bridges can be changed.

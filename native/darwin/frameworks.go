@@ -24,12 +24,9 @@ type frameworks interface {
 	Store() (map[string]any, error)
 	Stored() (map[string]any, error)
 	Interfaces() ([]any, error)
-	// BridgeMembers are those of a bridge in the kernel.
+	// BridgeMembers are the members of a bridge in the kernel.
 	BridgeMembers(bridge string) ([]string, error)
 }
-
-// errNoFrameworks is a build without C.
-var errNoFrameworks = errors.New("built without cgo")
 
 // The results of the C files, as result.h numbers them.
 const (
@@ -53,9 +50,9 @@ type frameworkError struct {
 // Error names the call and what became of it.
 func (e *frameworkError) Error() string {
 	words := map[int]string{
-		resultTorn: "it changed under every attempt to read it", resultTooLarge: "larger than any Mac's",
-		resultMemory: "out of memory", resultGone: "there is none", resultNoSymbol: "this system has no such function",
-		resultStale: "changed by somebody else", resultExists: "already there", resultRefused: "the system refused",
+		resultTorn: "it changed during every attempt to read it", resultTooLarge: "it is larger than on any known Mac",
+		resultMemory: "out of memory", resultGone: "it does not exist", resultNoSymbol: "this version of macOS does not have this function",
+		resultStale: "another program changed it", resultExists: "it exists already", resultRefused: "macOS refused",
 	}[e.result]
 	if words == "" {
 		words = fmt.Sprintf("error 0x%x", uint32(e.result))
@@ -80,8 +77,6 @@ func (e *frameworkError) Is(target error) bool {
 func whyNot(err error) native.Reason {
 	failed, ok := errors.AsType[*frameworkError](err)
 	switch {
-	case errors.Is(err, errNoFrameworks):
-		return native.ReasonNoPlatform.With(err.Error())
 	case ok && failed.result == resultGone:
 		return native.ReasonSourceGone.With(err.Error())
 	case ok && failed.result == resultNoSymbol:
@@ -91,19 +86,6 @@ func whyNot(err error) native.Reason {
 	}
 	return native.ReasonReadFailed.With(err.Error())
 }
-
-// noFrameworks is a build without C: everything fails, with the reason.
-type noFrameworks struct{}
-
-func (noFrameworks) Thunderbolt() ([]entry, error)               { return nil, errNoFrameworks }
-func (noFrameworks) NetworkPorts() ([]entry, error)              { return nil, errNoFrameworks }
-func (noFrameworks) Places() ([]entry, error)                    { return nil, errNoFrameworks }
-func (noFrameworks) Services(string, ...string) ([]entry, error) { return nil, errNoFrameworks }
-func (noFrameworks) At(string, ...string) ([]entry, error)       { return nil, errNoFrameworks }
-func (noFrameworks) Store() (map[string]any, error)              { return nil, errNoFrameworks }
-func (noFrameworks) Stored() (map[string]any, error)             { return nil, errNoFrameworks }
-func (noFrameworks) Interfaces() ([]any, error)                  { return nil, errNoFrameworks }
-func (noFrameworks) BridgeMembers(string) ([]string, error)      { return nil, errNoFrameworks }
 
 // meters are readings of load, power and heat. They are taken only while somebody
 // reads the area: none of them announces anything.
@@ -126,22 +108,8 @@ type meters interface {
 	// fans and power.
 	Energy() ([]any, error)
 	Sensors() (map[string]any, error)
-	// Temperatures are those of the HID services, maps of "name" and "celsius".
+	// Temperatures are the temperatures of the HID services, maps of "name" and "celsius".
 	Temperatures() ([]any, error)
 	// Rest closes what readings keep open between them; the next opens it again.
 	Rest()
 }
-
-// noMeters is a build without C.
-type noMeters struct{}
-
-func (noMeters) Pages() (map[string]any, error)         { return nil, errNoFrameworks }
-func (noMeters) Ticks() (map[string]any, error)         { return nil, errNoFrameworks }
-func (noMeters) PowerSource() (map[string]any, error)   { return nil, errNoFrameworks }
-func (noMeters) ThermalPressure() (uint64, error)       { return 0, errNoFrameworks }
-func (noMeters) LowPower() (uint64, error)              { return 0, errNoFrameworks }
-func (noMeters) PowerSettings() (map[string]any, error) { return nil, errNoFrameworks }
-func (noMeters) Temperatures() ([]any, error)           { return nil, errNoFrameworks }
-func (noMeters) Energy() ([]any, error)                 { return nil, errNoFrameworks }
-func (noMeters) Sensors() (map[string]any, error)       { return nil, errNoFrameworks }
-func (noMeters) Rest()                                  {}

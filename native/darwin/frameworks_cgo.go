@@ -13,6 +13,7 @@ package darwin
 #include "rdma.h"
 #include "registry.h"
 #include "store.h"
+#include "watch.h"
 */
 import "C"
 
@@ -21,7 +22,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"runtime"
+	"runtime/cgo"
 	"strings"
+	"sync"
+	"syscall"
 	"unsafe"
 
 	"fulmen/native"
@@ -67,8 +73,19 @@ func (f systemFrameworks) read(call string, fill func(*C.fulmen_buffer) C.int) (
 // cText is a C string for the time of a call; Go's zero bytes end it early, which
 // no name has.
 func cText(s string) (c *C.char, free func()) {
-	c = C.CString(s)
-	return c, func() { C.free(unsafe.Pointer(c)) }
+	all, free := cTexts(s)
+	return all[0], free
+}
+
+func cTexts(texts ...string) (c []*C.char, free func()) {
+	for _, s := range texts {
+		c = append(c, C.CString(s))
+	}
+	return c, func() {
+		for _, own := range c {
+			C.free(unsafe.Pointer(own))
+		}
+	}
 }
 
 func (f systemFrameworks) entries(call string, fill func(*C.fulmen_buffer) C.int) ([]entry, error) {
@@ -92,19 +109,15 @@ func (f systemFrameworks) Places() ([]entry, error) {
 }
 
 func (f systemFrameworks) Services(class string, keys ...string) ([]entry, error) {
-	c, freeClass := cText(class)
-	defer freeClass()
-	k, freeKeys := cText(strings.Join(keys, "\n"))
-	defer freeKeys()
-	return f.entries(class, func(b *C.fulmen_buffer) C.int { return C.fulmen_registry_services(c, k, b) })
+	c, free := cTexts(class, strings.Join(keys, "\n"))
+	defer free()
+	return f.entries(class, func(b *C.fulmen_buffer) C.int { return C.fulmen_registry_services(c[0], c[1], b) })
 }
 
 func (f systemFrameworks) At(path string, keys ...string) ([]entry, error) {
-	p, freePath := cText(path)
-	defer freePath()
-	k, freeKeys := cText(strings.Join(keys, "\n"))
-	defer freeKeys()
-	return f.entries(path, func(b *C.fulmen_buffer) C.int { return C.fulmen_registry_path(p, k, b) })
+	c, free := cTexts(path, strings.Join(keys, "\n"))
+	defer free()
+	return f.entries(path, func(b *C.fulmen_buffer) C.int { return C.fulmen_registry_path(c[0], c[1], b) })
 }
 
 // readAs lets C fill a buffer and decodes what it has written.
@@ -243,3 +256,112 @@ func (f systemFrameworks) answerVerbs(out io.Writer) error {
 	_, err = out.Write(text)
 	return err
 }
+
+// systemLine is an armed watch of the system, with the thread that runs its loop.
+type systemLine struct {
+	frameworks systemFrameworks
+	receive    func(announcement)
+	handle     cgo.Handle
+	watch      *C.fulmen_watch
+	running    sync.WaitGroup
+	ready      chan struct{} // closed once everything is armed
+
+	thermal *os.File
+	token   C.int
+}
+
+// open arms everything and returns once it is armed.
+func (f systemFrameworks) open(receive func(announcement)) (line, error) {
+	l := &systemLine{frameworks: f, receive: receive, ready: make(chan struct{})}
+	l.handle = cgo.NewHandle(l)
+	l.watch = C.fulmen_watch_new(C.uintptr_t(l.handle))
+	if l.watch == nil {
+		l.handle.Delete()
+		return nil, &frameworkError{"a watch", resultMemory}
+	}
+	l.running.Go(l.run)
+	<-l.ready
+	if err := l.armed(fromWatch); err != nil {
+		l.running.Wait()
+		l.free()
+		return nil, err
+	}
+	l.openThermal()
+	return l, nil
+}
+
+// run is the thread of the CFRunLoop. It is never unlocked, so that it ends with
+// the goroutine and its loop with it.
+func (l *systemLine) run() {
+	runtime.LockOSThread()
+	defer l.frameworks.entered()()
+	C.fulmen_watch_run(l.watch)
+}
+
+func (l *systemLine) armed(source int) error {
+	return failed(sourceNames[source], C.fulmen_watch_armed(l.watch, C.int(source)))
+}
+
+func (l *systemLine) allow(notice int64) error {
+	defer l.frameworks.entered()()
+	return failed("IOAllowPowerChange", C.fulmen_watch_allow(l.watch, C.intptr_t(notice)))
+}
+
+// openThermal listens to the thermal pressure, which is announced through a
+// descriptor. Without it the state is read and not heard of.
+func (l *systemLine) openThermal() {
+	defer l.frameworks.entered()()
+	name, freeName := cText(C.FULMEN_THERMAL_PRESSURE)
+	defer freeName()
+	var descriptor C.int
+	if C.fulmen_state_open(name, &descriptor, &l.token) != C.FULMEN_OK {
+		return
+	}
+	if err := syscall.SetNonblock(int(descriptor), true); err != nil {
+		closeDescriptor(int(descriptor))
+		C.fulmen_state_close(l.token)
+		return
+	}
+	l.thermal = os.NewFile(uintptr(descriptor), "thermal pressure")
+	file := l.thermal
+	l.running.Go(func() {
+		for token := make([]byte, 4); ; {
+			if _, err := file.Read(token); err != nil {
+				return // closed
+			}
+			l.receive(announcement{source: fromThermal, event: "changed"})
+		}
+	})
+}
+
+func (l *systemLine) close() error {
+	C.fulmen_watch_stop(l.watch)
+	var err error
+	if l.thermal != nil {
+		err = l.thermal.Close()
+	}
+	l.running.Wait()
+	if l.thermal != nil {
+		C.fulmen_state_close(l.token)
+	}
+	l.free()
+	return err
+}
+
+func (l *systemLine) free() {
+	C.fulmen_watch_free(l.watch)
+	l.handle.Delete()
+}
+
+//export fulmenAnnounce
+func fulmenAnnounce(handle C.uintptr_t, source C.int, event, subject *C.char, id, detail C.int64_t) {
+	l := cgo.Handle(handle).Value().(*systemLine)
+	if source == C.FULMEN_WATCH {
+		close(l.ready)
+		return
+	}
+	l.receive(announcement{int(source), C.GoString(event), C.GoString(subject), int64(id), int64(detail)})
+}
+
+// closeDescriptor closes what C has opened.
+func closeDescriptor(descriptor int) { _ = syscall.Close(descriptor) }

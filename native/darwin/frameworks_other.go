@@ -3,6 +3,7 @@
 package darwin
 
 import (
+	"errors"
 	"os"
 	"time"
 )
@@ -10,7 +11,12 @@ import (
 // LaunchdSockets gives none: this is not a Mac, or was built without cgo.
 func LaunchdSockets(string) ([]*os.File, error) { return nil, nil }
 
-func systemAuthorizations() authorizations { return noFrameworks{} }
+func systemAuthorizations() authorizations { return noAuthorizations{} }
 
-func (noFrameworks) defineRight(string, time.Duration) error   { return errNoFrameworks }
-func (noFrameworks) checkRight(string, [formLength]byte) error { return errNoFrameworks }
+// noAuthorizations is a build without C.
+type noAuthorizations struct{}
+
+var errNoAuthorizations = errors.New("built without cgo")
+
+func (noAuthorizations) defineRight(string, time.Duration) error   { return errNoAuthorizations }
+func (noAuthorizations) checkRight(string, [formLength]byte) error { return errNoAuthorizations }

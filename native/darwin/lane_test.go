@@ -64,9 +64,9 @@ func TestPlaces(t *testing.T) {
 	is.Equal(place, "back-left")
 }
 
-// TestALinkBelowOneOfTwoReceptacles: where a controller has two and the link hangs from
+// TestALinkBelowOneOfTwoPorts: where a controller has two and the link hangs from
 // neither's lanes, neither is called empty.
-func TestALinkBelowOneOfTwoReceptacles(t *testing.T) {
+func TestALinkBelowOneOfTwoPorts(t *testing.T) {
 	is := is.New(t)
 	lane := func(id uint64, socket string) entry {
 		return entry{id: id, parent: 2, kind: kindPort, properties: map[string]any{

@@ -16,13 +16,13 @@ import (
 func TestWhatLaunchctlSays(t *testing.T) {
 	is := is.New(t)
 	shell := launchctlAt("/bin/sh")
-	said, err := shell(t.Context(), "-c", "echo pid = 7; echo no >&2")
+	reported, err := shell(t.Context(), "-c", "echo pid = 7; echo no >&2")
 	is.NoErr(err)
-	is.Equal(said, "pid = 7\n")
+	is.Equal(reported, "pid = 7\n")
 	_, err = shell(t.Context(), "-c", "echo pid = 7; echo no >&2; exit 113")
 	refusal, ok := errors.AsType[*launchdError](err)
 	is.True(ok)
-	is.Equal(*refusal, launchdError{status: 113, said: "no\n"})
+	is.Equal(*refusal, launchdError{status: 113, output: "no\n"})
 	isRefusal := func(err error) bool { _, ok := errors.AsType[*launchdError](err); return ok }
 	_, err = shell(t.Context(), "-c", "kill -9 $$")
 	is.True(err != nil && !isRefusal(err))

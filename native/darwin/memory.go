@@ -12,14 +12,11 @@ import (
 // system's own verdict on pressure.
 func memory(s sysctl) *native.Memory {
 	var m native.Memory
-	if total, err := number(s, "hw.memsize"); err != nil {
-		m.Unknown.Add("total_bytes", reason("hw.memsize", err))
-	} else {
-		m.TotalBytes = &total
-	}
+	total, err := number(s, "hw.memsize")
+	native.Put(&m.TotalBytes, &m.Unknown, "total_bytes", &total, reason("hw.memsize", err))
 	swap(s, &m)
 	pressure(s, &m)
-	m.Unknown.Add("pressure_stall_ratio", native.ReasonNoOS.With("Linux tells this"))
+	m.Unknown.Add("pressure_stall_ratio", native.ReasonNoOS.With("only Linux reports this"))
 	workingSet(s, &m)
 	return &m
 }
@@ -91,7 +88,7 @@ func workingSet(s sysctl, m *native.Memory) {
 	case err != nil:
 		m.Unknown.Add("gpu_working_set_bytes", reason(name, err))
 	case limit <= 0 || limit > 1<<30:
-		m.Unknown.Add("gpu_working_set_bytes", native.ReasonNoPlatform.With("Metal tells the default, to programs that use it; it is said to be 70 to 75 % of the memory"))
+		m.Unknown.Add("gpu_working_set_bytes", native.ReasonNoPlatform.With("only programs that use Metal can read the default; it is said to be 70 to 75 % of the memory"))
 	default:
 		m.GPUWorkingSetBytes = new(limit << 20)
 	}

@@ -12,14 +12,14 @@ import (
 
 // kernelInterface is an interface as the kernel has it.
 type kernelInterface struct {
-	name     string
-	index    int
-	hardware string
-	mtu      int64
-	// up is switched on; running is the driver's word that something answers.
-	up, running, loopback, pointToPoint bool
-	addresses                           []netip.Prefix
-	addressesErr                        error
+	Name     string
+	Index    int
+	Hardware string
+	MTUBytes int64
+	// Up is switched on; Running is the driver's word that something answers.
+	Up, Running, Loopback, PointToPoint bool
+	Addresses                           []netip.Prefix
+	AddressesErr                        error // why there are none
 }
 
 // networkSources are what the network is told from. An error is why the source is
@@ -40,9 +40,9 @@ type networkSources struct {
 func network(in networkSources) *native.Network {
 	n := native.Network{Interfaces: []native.Interface{}}
 	types := typesOf(in)
-	receptacles := receptaclesOf(in.ports)
+	portNumbers := portNumbersOf(in.ports)
 	for _, i := range in.interfaces {
-		n.Interfaces = append(n.Interfaces, interfaceOf(in, i, types[i.name], receptacles[i.name]))
+		n.Interfaces = append(n.Interfaces, interfaceOf(in, i, types[i.Name], portNumbers[i.Name]))
 	}
 	slices.SortFunc(n.Interfaces, func(a, b native.Interface) int { return strings.Compare(a.Name, b.Name) })
 	n.Services = servicesOf(in, &n.Unknown)
@@ -80,13 +80,13 @@ func typesOf(in networkSources) map[string]systemType {
 	return types
 }
 
-// receptaclesOf gives the receptacle of each interface that has one.
-func receptaclesOf(ports tree) map[string]int {
+// portNumbersOf gives the receptacle of each interface that has one.
+func portNumbersOf(ports tree) map[string]int {
 	out := map[string]int{}
 	for _, ip := range ports.roots(kindIPPort) {
-		n, ok := receptacle(ip.properties["IOLocation"])
+		n, ok := portNumber(ip.properties["IOLocation"])
 		if i := portInterface(ports, ip); ok && i != nil {
-			if name, told := i.text("BSD Name"); told {
+			if name, reported := i.text("BSD Name"); reported {
 				out[name] = n
 			}
 		}
@@ -94,17 +94,17 @@ func receptaclesOf(ports tree) map[string]int {
 	return out
 }
 
-func interfaceOf(in networkSources, i kernelInterface, of systemType, receptacle int) native.Interface {
-	link := listMap(in.store["State:/Network/Interface/"+i.name+"/Link"])
+func interfaceOf(in networkSources, i kernelInterface, of systemType, portNumber int) native.Interface {
+	link := listMap(in.store["State:/Network/Interface/"+i.Name+"/Link"])
 	out := native.Interface{
-		Name: i.name, Type: typeOf(in, i, of, receptacle), DisplayName: of.displayName, Index: i.index,
-		HardwareAddress: i.hardware, Up: new(i.up), Link: new(i.running), MTUBytes: new(i.mtu),
+		Name: i.Name, Type: typeOf(in, i, of, portNumber), DisplayName: of.displayName, Index: i.Index,
+		HardwareAddress: i.Hardware, Up: new(i.Up), Link: new(i.Running), MTUBytes: new(i.MTUBytes),
 	}
-	if active, told := link["Active"]; told {
+	if active, reported := link["Active"]; reported {
 		out.Link = new(listTrue(active))
 	}
-	if receptacle != 0 {
-		out.Receptacle = new(receptacle)
+	if portNumber != 0 {
+		out.PortNumber = new(portNumber)
 	}
 	switch {
 	case link != nil:
@@ -115,8 +115,8 @@ func interfaceOf(in networkSources, i kernelInterface, of systemType, receptacle
 		out.Unknown.Add("expensive", native.ReasonNoOS.With("no link state of this interface"))
 	}
 	setSpeed(in, &out)
-	if i.addressesErr != nil {
-		out.Unknown.Add("addresses", native.ReasonReadFailed.With(i.addressesErr.Error()))
+	if i.AddressesErr != nil {
+		out.Unknown.Add("addresses", native.ReasonReadFailed.With(i.AddressesErr.Error()))
 		return out
 	}
 	out.Addresses = addressesOf(in, i)
@@ -125,19 +125,19 @@ func interfaceOf(in networkSources, i kernelInterface, of systemType, receptacle
 
 // typeOf never guesses: the registry says what is Thunderbolt, SystemConfiguration
 // what else there is, the kernel what has one other end only.
-func typeOf(in networkSources, i kernelInterface, of systemType, receptacle int) native.InterfaceType {
+func typeOf(in networkSources, i kernelInterface, of systemType, portNumber int) native.InterfaceType {
 	switch {
-	case i.loopback:
+	case i.Loopback:
 		return native.InterfaceLoopback
-	case receptacle != 0:
+	case portNumber != 0:
 		return native.InterfaceThunderbolt
-	case of.kind == "Bridge" || listMap(in.stored, "virtual", "Bridge", i.name) != nil:
+	case of.kind == "Bridge" || listMap(in.stored, "virtual", "Bridge", i.Name) != nil:
 		return native.InterfaceBridge
 	case of.kind == "IEEE80211":
 		return native.InterfaceWiFi
 	case of.kind == "Ethernet":
 		return native.InterfaceEthernet
-	case i.pointToPoint:
+	case i.PointToPoint:
 		return native.InterfaceVPN
 	}
 	return native.InterfaceUnknown
@@ -172,8 +172,8 @@ func bridgesOf(in networkSources, types map[string]systemType, unknown *native.R
 		names[name] = false
 	}
 	for _, i := range in.interfaces {
-		if _, is := stored[i.name]; is || types[i.name].kind == "Bridge" {
-			names[i.name] = true // the kernel has it
+		if _, is := stored[i.Name]; is || types[i.Name].kind == "Bridge" {
+			names[i.Name] = true // the kernel has it
 		}
 	}
 	if in.storedErr != nil && len(names) == 0 {
@@ -221,15 +221,15 @@ func kernelInterfaces() ([]kernelInterface, error) {
 	out := make([]kernelInterface, len(all))
 	for n, i := range all {
 		out[n] = kernelInterface{
-			name: i.Name, index: i.Index, hardware: i.HardwareAddr.String(), mtu: int64(i.MTU),
-			up: i.Flags&net.FlagUp != 0, running: i.Flags&net.FlagRunning != 0,
-			loopback: i.Flags&net.FlagLoopback != 0, pointToPoint: i.Flags&net.FlagPointToPoint != 0,
+			Name: i.Name, Index: i.Index, Hardware: i.HardwareAddr.String(), MTUBytes: int64(i.MTU),
+			Up: i.Flags&net.FlagUp != 0, Running: i.Flags&net.FlagRunning != 0,
+			Loopback: i.Flags&net.FlagLoopback != 0, PointToPoint: i.Flags&net.FlagPointToPoint != 0,
 		}
 		var addresses []net.Addr
-		addresses, out[n].addressesErr = i.Addrs()
+		addresses, out[n].AddressesErr = i.Addrs()
 		for _, a := range addresses {
 			if p, err := netip.ParsePrefix(a.String()); err == nil {
-				out[n].addresses = append(out[n].addresses, p)
+				out[n].Addresses = append(out[n].Addresses, p)
 			}
 		}
 	}

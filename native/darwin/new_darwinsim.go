@@ -5,7 +5,6 @@ package darwin
 import (
 	"context"
 	"io"
-	"net/netip"
 	"os"
 
 	"fulmen/native"
@@ -30,16 +29,7 @@ type Simulated struct {
 }
 
 // SimulatedInterface is an interface as the kernel has it.
-type SimulatedInterface struct {
-	Name         string
-	Index        int
-	Hardware     string
-	MTUBytes     int64
-	Up           bool
-	Loopback     bool
-	PointToPoint bool
-	Addresses    []netip.Prefix
-}
+type SimulatedInterface = kernelInterface
 
 // OpenSimulated is the real platform over simulated frameworks. It has no
 // sockets and no supervisor.
@@ -83,16 +73,7 @@ func openSimulated(s Simulated) *machine {
 	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{
 		verbs: child,
 		clock: s.Clock, kernel: simulatedKernel{s}, profile: s.Profiler, hostName: func() (string, error) { return "simulated.local", nil },
-		interfaces: func() ([]kernelInterface, error) {
-			var out []kernelInterface
-			for _, i := range s.Interfaces() {
-				out = append(out, kernelInterface{
-					name: i.Name, index: i.Index, hardware: i.Hardware, mtu: i.MTUBytes, up: i.Up, running: i.Up,
-					loopback: i.Loopback, pointToPoint: i.PointToPoint, addresses: i.Addresses,
-				})
-			}
-			return out, nil
-		},
+		interfaces: func() ([]kernelInterface, error) { return s.Interfaces(), nil },
 	})
 }
 

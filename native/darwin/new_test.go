@@ -50,7 +50,6 @@ func TestAMacsPlatformIsWhole(t *testing.T) {
 	}
 	is.True(made["childVerbs"])
 	m := withoutC(nativetest.NewClock(time.Unix(0, 0)))
-	m.actions, m.connect = new(actions), func() (responder, error) { return nil, errNoFrameworks }
 	common := reflect.ValueOf(m.platform(nobodyHeldOff))
 	for field, value := range common.Fields() {
 		if field.Type.Kind() == reflect.Interface && value.IsZero() && !assigned[field.Name] {

@@ -24,7 +24,7 @@ func (m *machine) log(ctx context.Context, out io.Writer) error {
 			_, failed = fmt.Fprintf(out, format, args...)
 		}
 	}
-	stop, err := m.ears.listen(listener{every: func(a announcement) {
+	stop, err := m.listeners.listen(listener{every: func(a announcement) {
 		write("%12s  %-22s %-34s id 0x%x message 0x%x\n", (m.clock.Boot() - began).Round(10*time.Microsecond), a.Source(), a.subject, uint64(a.id), uint32(a.detail))
 	}})
 	if err != nil {
@@ -34,7 +34,7 @@ func (m *machine) log(ctx context.Context, out io.Writer) error {
 		if source == fromThermal {
 			continue // not armed by C
 		}
-		if err := m.ears.armed(source); err != nil {
+		if err := m.listeners.armed(source); err != nil {
 			write("%s: silent: %v\n", sourceNames[source], err)
 		}
 	}

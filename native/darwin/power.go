@@ -26,11 +26,11 @@ func (p *power) Notices(notice func(native.PowerNotice)) (func() error, error) {
 	if err := p.machine.usable(context.Background()); err != nil {
 		return nil, err
 	}
-	stop, err := p.machine.ears.listen(listener{notice: notice})
+	stop, err := p.machine.listeners.listen(listener{notice: notice})
 	if err != nil {
 		return nil, native.Unsupported(native.FeaturePowerNotices, whyNot(err))
 	}
-	if err := p.machine.ears.armed(fromPower); err != nil {
+	if err := p.machine.listeners.armed(fromPower); err != nil {
 		_ = stop()
 		return nil, native.Unsupported(native.FeaturePowerNotices, whyNot(err))
 	}
@@ -42,10 +42,7 @@ func (p *power) Acknowledge(ctx context.Context, id string) error {
 	if err := p.machine.usable(ctx); err != nil {
 		return err
 	}
-	if err := p.machine.ears.acknowledge(id); err != nil {
-		return &native.ActionError{Action: native.FeaturePowerNotices, Subject: "notice " + id, Err: err}
-	}
-	return nil
+	return native.Acted(native.FeaturePowerNotices, "notice "+id, p.machine.listeners.acknowledge(id))
 }
 
 // KeepAwake holds idle sleep off; the system shows the reason (pmset -g assertions).
@@ -54,11 +51,8 @@ func (p *power) KeepAwake(ctx context.Context, reason string) (func() error, err
 		return nil, err
 	}
 	release, err := p.assert(reason)
-	if errors.Is(err, errNoFrameworks) {
-		return nil, native.Unsupported(native.FeatureKeepAwake, whyNot(err))
-	}
 	if err != nil {
-		return nil, &native.ActionError{Action: native.FeatureKeepAwake, Subject: fmt.Sprintf("%.60q", reason), Err: err}
+		return nil, native.Acted(native.FeatureKeepAwake, fmt.Sprintf("%.60q", reason), err)
 	}
 	once := sync.OnceValue(release)
 	p.mu.Lock()

@@ -19,9 +19,9 @@ const profilerSettles = time.Second
 // not tell. It is asked once after an event, and never where the registry tells all.
 type profiler struct {
 	// ask runs it; nil where there is none.
-	ask   func(context.Context) (native.Thunderbolt, error)
-	clock native.Clock
-	told  func() // is called when there is an answer
+	ask      func(context.Context) (native.Thunderbolt, error)
+	clock    native.Clock
+	reported func() // is called when there is an answer
 
 	running sync.Mutex // held while it is asked
 	ctx     context.Context
@@ -37,8 +37,8 @@ type profiler struct {
 	err          error
 }
 
-func newProfiler(ask func(context.Context) (native.Thunderbolt, error), clock native.Clock, told func()) *profiler {
-	p := &profiler{ask: ask, clock: clock, told: told, event: 1}
+func newProfiler(ask func(context.Context) (native.Thunderbolt, error), clock native.Clock, reported func()) *profiler {
+	p := &profiler{ask: ask, clock: clock, reported: reported, event: 1}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	return p
 }
@@ -91,7 +91,7 @@ func (p *profiler) run() {
 	p.answer, p.err, p.answered = answer, err, asked == p.event
 	p.mu.Unlock()
 	if p.ctx.Err() == nil {
-		p.told() // also when an event has come since: what is read then asks again
+		p.reported() // also when an event has come since: what is read then asks again
 	}
 }
 
@@ -118,14 +118,14 @@ func completePort(p *native.Port, answer native.Thunderbolt, err error) {
 	if !isOpen(*p) {
 		return
 	}
-	other, there := answer.Port(p.Receptacle)
+	other, there := answer.Port(p.PortNumber)
 	switch {
 	case err != nil:
 		remark(p, "system_profiler: "+err.Error())
 	case !there, other.Peers == nil:
-		remark(p, "system_profiler does not tell either")
+		remark(p, "system_profiler does not report it either")
 	case p.DomainUUID != "" && other.DomainUUID != "" && !strings.EqualFold(p.DomainUUID, other.DomainUUID):
-		remark(p, "system_profiler tells of another domain at this receptacle")
+		remark(p, "system_profiler reports a different domain at this port")
 	case p.Peers != nil:
 		for i := range p.Peers {
 			completeServices(&p.Peers[i], other.Peers)
@@ -168,11 +168,11 @@ func completeServices(peer *native.Peer, others []native.Peer) {
 }
 
 func completePeers(p *native.Port, other native.Port) {
-	hubsTold := !slices.ContainsFunc(other.Peers, func(peer native.Peer) bool {
+	hubsReported := !slices.ContainsFunc(other.Peers, func(peer native.Peer) bool {
 		return peer.Hub != "" && !slices.ContainsFunc(p.Hubs, func(h native.Hub) bool { return h.Route == peer.Hub })
 	})
-	if other.Status == "" || p.Status != "" && p.Status != other.Status || !hubsTold {
-		why := native.ReasonSourcesDisagree.With("system_profiler tells otherwise of what is at this receptacle than the registry")
+	if other.Status == "" || p.Status != "" && p.Status != other.Status || !hubsReported {
+		why := native.ReasonSourcesDisagree.With("system_profiler and the registry disagree about what is connected to this port")
 		p.Status = ""
 		p.Unknown.Add("status", why)
 		p.Unknown.Add("peers", why)
@@ -193,7 +193,7 @@ func completePeers(p *native.Port, other native.Port) {
 		}
 		if len(peer.Services) == 0 && peer.Services != nil {
 			peer.Services = nil
-			peer.Unknown.Add("services", native.ReasonSourceGone.With("system_profiler tells no service, not even networking"))
+			peer.Unknown.Add("services", native.ReasonSourceGone.With("system_profiler lists no service, not even networking"))
 		}
 	}
 	if p.Status == native.PortEmpty {

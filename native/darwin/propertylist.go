@@ -1,6 +1,6 @@
 package darwin
 
-// Property lists as decode gives them, looked into without a panic: a wrong type
+// Property lists as decodeAs gives them, looked into without a panic: a wrong type
 // is as good as nothing.
 
 func listMap(v any, path ...string) map[string]any {

@@ -22,12 +22,6 @@ type verbs interface {
 	Last() ([]any, error)
 }
 
-// noVerbs is a build without C.
-type noVerbs struct{}
-
-func (noVerbs) Devices() ([]any, error) { return nil, errNoFrameworks }
-func (noVerbs) Last() ([]any, error)    { return nil, errNoFrameworks }
-
 // rdma tells the switch and the devices: those of the registry and those that the
 // library lists, for each of the two has been seen without the other's.
 func (m *machine) rdma(ask func() ([]any, error)) (*native.RDMA, native.Reason) {
@@ -38,11 +32,8 @@ func (m *machine) rdma(ask func() ([]any, error)) (*native.RDMA, native.Reason) 
 	t := newTree(all)
 	r := &native.RDMA{Devices: []native.RDMADevice{}}
 	setHardware(thunderbolt(t, nil).Ports, r)
-	if has, why := hasDriver(m.kernel); why != "" {
-		r.Unknown.Add("os_capable", why)
-	} else {
-		r.OSCapable = &has
-	}
+	has, why := hasDriver(m.kernel)
+	native.Put(&r.OSCapable, &r.Unknown, "os_capable", &has, why)
 	listed, listErr := listed(ask)
 	for _, controller := range t.roots(kindController) {
 		for _, device := range t.under(controller, []string{kindRDMA}, nil) {
@@ -130,10 +121,10 @@ func deviceOf(t tree, device *entry, listed map[string]map[string]any, listErr e
 			d.Name = own
 		}
 	} else {
-		d.Unknown.Add("interface", native.ReasonSourceGone.With("no interface above the device, nor in its name"))
+		d.Unknown.Add("interface", native.ReasonSourceGone.With("neither the registry nor the device's name gives its interface"))
 	}
 	of, there := listed[d.Name]
-	why := native.ReasonSourcesDisagree.With("the registry has the device, and the library does not list it")
+	why := native.ReasonSourcesDisagree.With("the registry has the device, but librdma does not list it")
 	switch {
 	case listErr != nil:
 		why = whyNot(listErr)
@@ -175,7 +166,7 @@ const devicePrefix = "rdma_"
 // rdma_en5 is en5's.
 func interfaceOfDevice(t tree, device *entry) (string, bool) {
 	for _, above := range t.above(device) {
-		if name, told := above.text("BSD Name"); told {
+		if name, reported := above.text("BSD Name"); reported {
 			return name, true
 		}
 	}
@@ -183,7 +174,7 @@ func interfaceOfDevice(t tree, device *entry) (string, bool) {
 	return name, prefixed && name != ""
 }
 
-// portStates are those of the verbs, whose numbers are fixed.
+// portStates are the states of the verbs, whose numbers are fixed.
 var portStates = map[int64]native.RDMAPortState{
 	1: native.RDMAPortDown, 2: native.RDMAPortInit, 3: native.RDMAPortArmed, 4: native.RDMAPortActive,
 }
@@ -197,19 +188,19 @@ var (
 func setPort(of map[string]any, d *native.RDMADevice) {
 	number := func(key string) int64 { n, _ := of[key].(int64); return n }
 	if d.PortState = portStates[number("state")]; d.PortState == "" {
-		d.Unknown.Add("port_state", native.ReasonSourceMalformed.With("state "+strconv.FormatInt(number("state"), 10)))
+		d.Unknown.Add("port_state", native.ReasonSourceMalformed.With("unknown port state "+strconv.FormatInt(number("state"), 10)))
 	}
 	if mtu := number("mtu"); mtu >= 1 && mtu <= 5 {
 		d.MTUBytes = new(int64(128) << mtu) // 1 is 256 bytes, 5 is 4096
 	} else {
-		d.Unknown.Add("mtu_bytes", native.ReasonSourceMalformed.With("mtu "+strconv.FormatInt(mtu, 10)))
+		d.Unknown.Add("mtu_bytes", native.ReasonSourceMalformed.With("unknown MTU code "+strconv.FormatInt(mtu, 10)))
 	}
 	speed := portLanes[number("width")] * laneRates[number("speed")]
 	switch {
 	case d.PortState != native.RDMAPortActive:
 		d.Unknown.Add("speed_bits_per_s", native.ReasonNotConnected)
 	case speed == 0:
-		d.Unknown.Add("speed_bits_per_s", native.ReasonSourceMalformed.With("width or speed"))
+		d.Unknown.Add("speed_bits_per_s", native.ReasonSourceMalformed.With("unknown width or speed"))
 	default:
 		d.SpeedBitsPerS = new(speed)
 	}

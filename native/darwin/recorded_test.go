@@ -20,13 +20,13 @@ import (
 // recorded is a kernel in memory, with the values of a machine.
 type recorded map[string][]byte
 
-// Text is the sysctl's.
+// Text implements sysctl.
 func (r recorded) Text(name string) (string, error) {
 	raw, err := r.Raw(name)
 	return strings.TrimRight(string(raw), "\x00"), err
 }
 
-// Raw is the sysctl's.
+// Raw implements sysctl.
 func (r recorded) Raw(name string) ([]byte, error) {
 	raw, there := r[name]
 	if !there {
@@ -98,11 +98,53 @@ func TestAnyValueCanBeMissingOrMalformed(t *testing.T) {
 
 // withoutC is a studio of which only sysctl is told.
 func withoutC(clock native.Clock) *machine {
-	return newMachine(&machine{clock: clock, kernel: studio(), hostName: host, meters: noMeters{}, verbs: noVerbs{}},
-		func(func(announcement)) (line, error) { return nil, errNoFrameworks })
+	m := newMachine(&machine{
+		clock: clock, kernel: studio(), hostName: host, frameworks: noFrameworks{}, meters: noMeters{}, verbs: noVerbs{},
+		connect: func() (responder, error) { return nil, errNoFrameworks },
+	}, func(func(announcement)) (line, error) { return nil, errNoFrameworks })
+	m.actions = &actions{machine: m}
+	return m
 }
 
-func nobodyHeldOff(string) (func() error, error) { return nil, errNoFrameworks }
+func nobodyHeldOff(string) (func() error, error) {
+	return nil, native.Unsupported(native.FeatureKeepAwake, native.ReasonNoPlatform)
+}
+
+// errNoFrameworks is a build without C.
+var errNoFrameworks = errors.New("built without cgo")
+
+// noFrameworks is a build without C: everything fails, with the reason.
+type noFrameworks struct{}
+
+func (noFrameworks) Thunderbolt() ([]entry, error)               { return nil, errNoFrameworks }
+func (noFrameworks) NetworkPorts() ([]entry, error)              { return nil, errNoFrameworks }
+func (noFrameworks) Places() ([]entry, error)                    { return nil, errNoFrameworks }
+func (noFrameworks) Services(string, ...string) ([]entry, error) { return nil, errNoFrameworks }
+func (noFrameworks) At(string, ...string) ([]entry, error)       { return nil, errNoFrameworks }
+func (noFrameworks) Store() (map[string]any, error)              { return nil, errNoFrameworks }
+func (noFrameworks) Stored() (map[string]any, error)             { return nil, errNoFrameworks }
+func (noFrameworks) Interfaces() ([]any, error)                  { return nil, errNoFrameworks }
+func (noFrameworks) BridgeMembers(string) ([]string, error)      { return nil, errNoFrameworks }
+
+// noVerbs is a build without C.
+type noVerbs struct{}
+
+func (noVerbs) Devices() ([]any, error) { return nil, errNoFrameworks }
+func (noVerbs) Last() ([]any, error)    { return nil, errNoFrameworks }
+
+// noMeters is a build without C.
+type noMeters struct{}
+
+func (noMeters) Pages() (map[string]any, error)         { return nil, errNoFrameworks }
+func (noMeters) Ticks() (map[string]any, error)         { return nil, errNoFrameworks }
+func (noMeters) PowerSource() (map[string]any, error)   { return nil, errNoFrameworks }
+func (noMeters) ThermalPressure() (uint64, error)       { return 0, errNoFrameworks }
+func (noMeters) LowPower() (uint64, error)              { return 0, errNoFrameworks }
+func (noMeters) PowerSettings() (map[string]any, error) { return nil, errNoFrameworks }
+func (noMeters) Temperatures() ([]any, error)           { return nil, errNoFrameworks }
+func (noMeters) Energy() ([]any, error)                 { return nil, errNoFrameworks }
+func (noMeters) Sensors() (map[string]any, error)       { return nil, errNoFrameworks }
+func (noMeters) Rest()                                  {}
 
 func TestConform(t *testing.T) {
 	nativetest.Conform(t, func(*testing.T) native.Platform {

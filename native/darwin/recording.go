@@ -81,14 +81,19 @@ func (m *machine) record() (Recording, []Replaced) {
 	note("kernel", err)
 	r.Kernel = plainInterfaces(kernel)
 	k := newMask()
+	r.each(func(v any) any { return k.value("", v) })
+	return r, k.replaced
+}
+
+// each puts something else in the place of each part that is a list or a map.
+func (r *Recording) each(other func(any) any) {
 	for _, list := range []*[]any{&r.Thunderbolt, &r.Ports, &r.Places, &r.Options, &r.Interfaces, &r.Devices} {
-		*list, _ = k.value("", *list).([]any)
+		*list, _ = other(*list).([]any)
 	}
 	for _, values := range []*map[string]any{&r.Store, &r.Stored} {
-		*values, _ = k.value("", *values).(map[string]any)
+		*values, _ = other(*values).(map[string]any)
 	}
-	r.Kernel, _ = k.value("", r.Kernel).([]any)
-	return r, k.replaced
+	r.Kernel, _ = other(r.Kernel).([]any)
 }
 
 // plain are entries as lists, as C writes them.
@@ -105,12 +110,12 @@ func plainInterfaces(all []kernelInterface) []any {
 	out := []any{}
 	for _, i := range all {
 		addresses := []any{}
-		for _, p := range i.addresses {
+		for _, p := range i.Addresses {
 			addresses = append(addresses, map[string]any{"address": p.Addr().WithZone("").String(), "bits": int64(p.Bits())})
 		}
 		out = append(out, map[string]any{
-			"name": i.name, "index": int64(i.index), "hardware": i.hardware, "mtu": i.mtu, "up": i.up, "running": i.running,
-			"loopback": i.loopback, "point_to_point": i.pointToPoint, "addresses": addresses,
+			"name": i.Name, "index": int64(i.Index), "hardware": i.Hardware, "mtu": i.MTUBytes, "up": i.Up, "running": i.Running,
+			"loopback": i.Loopback, "point_to_point": i.PointToPoint, "addresses": addresses,
 		})
 	}
 	return out
@@ -123,18 +128,18 @@ func interfacesOf(all []any) []kernelInterface {
 		of := listMap(element)
 		number := func(key string) int64 { n, _ := of[key].(int64); return n }
 		i := kernelInterface{
-			name: listText(of["name"]), index: int(number("index")), hardware: listText(of["hardware"]), mtu: number("mtu"),
-			up: listTrue(of["up"]), running: listTrue(of["running"]), loopback: listTrue(of["loopback"]), pointToPoint: listTrue(of["point_to_point"]),
+			Name: listText(of["name"]), Index: int(number("index")), Hardware: listText(of["hardware"]), MTUBytes: number("mtu"),
+			Up: listTrue(of["up"]), Running: listTrue(of["running"]), Loopback: listTrue(of["loopback"]), PointToPoint: listTrue(of["point_to_point"]),
 		}
 		addresses, _ := of["addresses"].([]any)
 		for _, one := range addresses {
 			bits, _ := listMap(one)["bits"].(int64)
 			a, err := netip.ParseAddr(listText(one, "address"))
 			if p := netip.PrefixFrom(a, int(bits)); err == nil && p.IsValid() {
-				i.addresses = append(i.addresses, p)
+				i.Addresses = append(i.Addresses, p)
 			}
 		}
-		if i.name != "" {
+		if i.Name != "" {
 			out = append(out, i)
 		}
 	}
@@ -147,14 +152,8 @@ const dataKey = "$data"
 // MarshalJSON writes data as {"$data": HEX}.
 func (r Recording) MarshalJSON() ([]byte, error) {
 	type bare Recording
-	b := bare(r)
-	for _, list := range []*[]any{&b.Thunderbolt, &b.Ports, &b.Places, &b.Options, &b.Interfaces, &b.Kernel, &b.Devices} {
-		*list, _ = withHex(*list).([]any)
-	}
-	for _, values := range []*map[string]any{&b.Store, &b.Stored} {
-		*values, _ = withHex(*values).(map[string]any)
-	}
-	return json.Marshal(b)
+	r.each(withHex)
+	return json.Marshal(bare(r))
 }
 
 func withHex(v any) any {
@@ -184,14 +183,9 @@ func ParseRecording(text []byte) (Recording, error) {
 		return Recording{}, err
 	}
 	if r.Format != recordingFormat {
-		return Recording{}, fmt.Errorf("a recording of the format %.40q, not %s", r.Format, recordingFormat)
+		return Recording{}, fmt.Errorf("the recording has the format %.40q, and this version reads %s: record it again with fulmen debug record", r.Format, recordingFormat)
 	}
-	for _, list := range []*[]any{&r.Thunderbolt, &r.Ports, &r.Places, &r.Options, &r.Interfaces, &r.Kernel, &r.Devices} {
-		*list, _ = fromJSON(*list).([]any)
-	}
-	for _, values := range []*map[string]any{&r.Store, &r.Stored} {
-		*values, _ = fromJSON(*values).(map[string]any)
-	}
+	r.each(fromJSON)
 	return r, nil
 }
 

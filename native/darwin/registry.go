@@ -16,45 +16,59 @@ type entry struct {
 	properties  map[string]any
 }
 
+// entryFields is how many fields an entry is written with.
+const entryFields = 7
+
 // entries reads what registry.h writes.
 func entries(b []byte) ([]entry, error) {
-	list, err := decodeAs[[]any](b)
-	if err != nil {
-		return nil, err
+	d := decoder{rest: b}
+	var out []entry
+	for range d.array() {
+		if d.array() != entryFields {
+			d.failed = true
+		}
+		e := readEntry(func() any { return d.value(2) })
+		if d.failed || e == nil {
+			return nil, fmt.Errorf("%w: the fields of a registry entry", errBuffer)
+		}
+		out = append(out, *e)
 	}
-	return entriesOf(list)
+	if !d.done() {
+		return nil, errBuffer
+	}
+	return ordered(out)
 }
 
-// entriesOf reads the lists that entries are written as. Each comes once, after
-// what it hangs from, so that no way through them is endless; 0 is the id of one
-// that was asked for by its path.
-func entriesOf(list []any) ([]entry, error) {
-	out := make([]entry, len(list))
+// readEntry takes the fields of one entry, in their order; nil where one of them is of
+// another type.
+func readEntry(next func() any) *entry {
+	id, isID := next().(int64)
+	parent, isParent := next().(int64)
+	e := &entry{id: uint64(id), parent: uint64(parent)}
+	good := isID && isParent
+	for _, into := range []*string{&e.kind, &e.class, &e.name, &e.location} {
+		text, isText := next().(string)
+		*into, good = text, good && isText
+	}
+	properties, isMap := next().(map[string]any)
+	if e.properties = properties; !good || !isMap {
+		return nil
+	}
+	return e
+}
+
+// ordered refuses entries of which one comes twice, or before what it hangs from, so that
+// no way through them is endless; 0 is the id of one that was asked for by its path.
+func ordered(all []entry) ([]entry, error) {
 	seen := map[uint64]bool{0: true}
-	for i, element := range list {
-		fields, _ := element.([]any)
-		if len(fields) != 7 {
-			return nil, fmt.Errorf("%w: an entry of %d fields", errBuffer, len(fields))
-		}
-		e := &out[i]
-		id, isID := fields[0].(int64)
-		parent, isParent := fields[1].(int64)
-		e.id, e.parent = uint64(id), uint64(parent)
-		good := isID && isParent
-		for j, into := range []*string{&e.kind, &e.class, &e.name, &e.location} {
-			text, isText := fields[2+j].(string)
-			*into, good = text, good && isText
-		}
-		properties, isMap := fields[6].(map[string]any)
-		if e.properties = properties; !good || !isMap {
-			return nil, fmt.Errorf("%w: an entry's fields", errBuffer)
-		}
+	for i := range all {
+		e := &all[i]
 		if e.id != 0 && seen[e.id] || !seen[e.parent] {
-			return nil, fmt.Errorf("%w: an entry that comes twice, or before what it hangs from", errBuffer)
+			return nil, fmt.Errorf("%w: a registry entry is listed twice, or before its parent", errBuffer)
 		}
 		seen[e.id] = true
 	}
-	return out, nil
+	return all, nil
 }
 
 // text is a property that is a text and not empty.

@@ -1,6 +1,10 @@
 package darwin
 
-import "fulmen/native"
+import (
+	"fmt"
+
+	"fulmen/native"
+)
 
 // replayed is a recording in the place of the frameworks.
 type replayed struct{ r Recording }
@@ -25,7 +29,7 @@ func (r Recording) Known() map[string]native.InterfaceType {
 		}
 	}
 	ports, _ := again("ports", r.Ports)
-	for name := range receptaclesOf(newTree(ports)) {
+	for name := range portNumbersOf(newTree(ports)) {
 		delete(out, name)
 	}
 	return out
@@ -34,7 +38,7 @@ func (r Recording) Known() map[string]native.InterfaceType {
 // Facts are what this package tells of the Mac that was recorded: Thunderbolt, RDMA and
 // the network.
 func (r Recording) Facts() native.Snapshot {
-	m := newMachine(&machine{kernel: recordedSysctl(r.Sysctl), frameworks: replayed{r}, meters: noMeters{}, verbs: replayed{r}}, nil)
+	m := newMachine(&machine{kernel: recordedSysctl(r.Sysctl), frameworks: replayed{r}, verbs: replayed{r}}, nil)
 	m.interfaces = func() ([]kernelInterface, error) { return interfacesOf(r.Kernel), nil }
 	s := native.Snapshot{At: r.At, Platform: platformName}
 	for _, area := range []native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork} {
@@ -47,7 +51,7 @@ func (r Recording) Facts() native.Snapshot {
 
 type recordedSysctl map[string]string
 
-// Text is the sysctl's.
+// Text implements sysctl.
 func (r recordedSysctl) Text(name string) (string, error) {
 	value, there := r[name]
 	if !there {
@@ -56,7 +60,7 @@ func (r recordedSysctl) Text(name string) (string, error) {
 	return value, nil
 }
 
-// Raw is the sysctl's.
+// Raw implements sysctl.
 func (r recordedSysctl) Raw(name string) ([]byte, error) {
 	value, err := r.Text(name)
 	return []byte(value), err
@@ -67,7 +71,19 @@ func again(call string, list []any) ([]entry, error) {
 	if list == nil {
 		return nil, &frameworkError{call, resultGone}
 	}
-	return entriesOf(list)
+	out := make([]entry, 0, len(list))
+	for _, element := range list {
+		fields, _ := element.([]any)
+		if len(fields) != entryFields {
+			return nil, fmt.Errorf("%w: a registry entry with %d fields", errBuffer, len(fields))
+		}
+		e := readEntry(func() any { first := fields[0]; fields = fields[1:]; return first })
+		if e == nil {
+			return nil, fmt.Errorf("%w: the fields of a registry entry", errBuffer)
+		}
+		out = append(out, *e)
+	}
+	return ordered(out)
 }
 
 func (p replayed) Thunderbolt() ([]entry, error)  { return again("thunderbolt", p.r.Thunderbolt) }

@@ -30,7 +30,7 @@ type reread struct {
 	round    int // grows with every beginning, so that an older timer stands back
 	timer    native.Timer
 	before   map[native.Area][]byte
-	heard    map[native.Area]bool // announced since the last look
+	received map[native.Area]bool // announced since the last look
 }
 
 func newReread(m *machine) *reread { return &reread{machine: m} }
@@ -47,7 +47,7 @@ func (r *reread) begin() (end func()) {
 	defer r.mu.Unlock()
 	if r.watchers++; r.watchers == 1 {
 		r.round++
-		r.before, r.heard = map[native.Area][]byte{}, map[native.Area]bool{}
+		r.before, r.received = map[native.Area][]byte{}, map[native.Area]bool{}
 		r.arm(r.round)
 	}
 	return sync.OnceFunc(func() {
@@ -72,8 +72,8 @@ func (r *reread) announced(areas []native.Area) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, area := range areas {
-		if r.heard != nil {
-			r.heard[area] = true
+		if r.received != nil {
+			r.received[area] = true
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (r *reread) look(round int) {
 		if moved[area] == "" {
 			continue
 		}
-		r.machine.ears.hint(native.Hint{Area: area, Source: moved[area], At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
+		r.machine.listeners.hint(native.Hint{Area: area, Source: moved[area], At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
 	}
 }
 
@@ -122,12 +122,12 @@ func (r *reread) moved(round int, area native.Area) string {
 		return ""
 	}
 	before, known := r.before[area]
-	heard := r.heard[area]
-	r.before[area], r.heard[area] = now, false
+	received := r.received[area]
+	r.before[area], r.received[area] = now, false
 	switch {
-	case !known && !heard, bytes.Equal(before, now):
+	case !known && !received, bytes.Equal(before, now):
 		return ""
-	case heard:
+	case received:
 		return hintRereadToo
 	}
 	return native.HintSafetyReread

@@ -104,12 +104,10 @@ func (r *systemResponder) begin(call string, token int64, begin func(**C.fulmen_
 }
 
 func (r *systemResponder) register(token int64, index int, instance, serviceType string, port int, txt []byte) error {
-	i, freeInstance := cText(instance)
-	defer freeInstance()
-	t, freeType := cText(serviceType)
-	defer freeType()
+	c, free := cTexts(instance, serviceType)
+	defer free()
 	return r.begin("DNSServiceRegister", token, func(o **C.fulmen_dnssd_operation) C.int {
-		return C.fulmen_dnssd_register(r.c, C.int64_t(token), C.uint32_t(index), i, t, C.uint16_t(port),
+		return C.fulmen_dnssd_register(r.c, C.int64_t(token), C.uint32_t(index), c[0], c[1], C.uint16_t(port),
 			unsafe.Pointer(unsafe.SliceData(txt)), C.uint16_t(len(txt)), o)
 	})
 }
@@ -123,14 +121,10 @@ func (r *systemResponder) browse(token int64, index int, serviceType string) err
 }
 
 func (r *systemResponder) resolve(token int64, index int, instance, serviceType, domain string) error {
-	i, freeInstance := cText(instance)
-	defer freeInstance()
-	t, freeType := cText(serviceType)
-	defer freeType()
-	d, freeDomain := cText(domain)
-	defer freeDomain()
+	c, free := cTexts(instance, serviceType, domain)
+	defer free()
 	return r.begin("DNSServiceResolve", token, func(o **C.fulmen_dnssd_operation) C.int {
-		return C.fulmen_dnssd_resolve(r.c, C.int64_t(token), C.uint32_t(index), i, t, d, o)
+		return C.fulmen_dnssd_resolve(r.c, C.int64_t(token), C.uint32_t(index), c[0], c[1], c[2], o)
 	})
 }
 

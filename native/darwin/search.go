@@ -42,7 +42,7 @@ type instance struct {
 	port      int
 	txt       map[string]string
 	addresses []netip.Addr
-	told      bool
+	reported  bool
 }
 
 // interfacesAre begins to browse on all interfaces, and forgets what was seen on
@@ -156,7 +156,7 @@ func (s *search) resolved(r responder, f found) error {
 	moved := i.host != f.text
 	i.host, i.port, i.txt = f.text, f.port, decodeTXT(f.data)
 	if !moved {
-		s.tell(i)
+		s.notify(i)
 		return nil
 	}
 	s.stopAsking(r, i)
@@ -187,22 +187,22 @@ func (s *search) addressed(f found) {
 	default:
 		return
 	}
-	s.tell(i)
+	s.notify(i)
 }
 
-// tell reports an instance while it can be dialled, and that it is gone when it
+// notify reports an instance while it can be dialled, and that it is gone when it
 // cannot any more.
-func (s *search) tell(i *instance) {
+func (s *search) notify(i *instance) {
 	seen := native.Sighting{Instance: i.key.name, Interface: i.iface, At: native.Stamp(s.clock.Now())}
 	if len(i.addresses) == 0 {
 		seen.Gone = true
-		if !i.told {
+		if !i.reported {
 			return
 		}
 	} else {
 		seen.Host, seen.Port, seen.TXT, seen.Addresses = i.host, i.port, maps.Clone(i.txt), slices.Clone(i.addresses)
 	}
-	i.told = !seen.Gone
+	i.reported = !seen.Gone
 	s.found(seen)
 }
 
@@ -219,5 +219,5 @@ func (s *search) forget(r responder, i *instance) {
 	r.end(i.resolving)
 	delete(s.byToken, i.resolving)
 	delete(s.instances, i.key)
-	s.tell(i)
+	s.notify(i)
 }

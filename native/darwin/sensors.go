@@ -1,6 +1,7 @@
 package darwin
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,11 +17,11 @@ func (m *machine) setSensors(s *native.System) {
 	if watts, ok := values["PSTR"].(float64); ok && watts >= 0 && watts < 5000 {
 		s.SystemPowerWatts = new(watts)
 	} else if err == nil {
-		s.Unknown.Add("system_power_watts", native.ReasonNoHardware.With("no key PSTR"))
+		s.Unknown.Add("system_power_watts", native.ReasonNoHardware.With("the sensors have no key PSTR"))
 	} else {
 		s.Unknown.Add("system_power_watts", whyNot(err))
 	}
-	for _, key := range sortedKeys(values) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		celsius, ok := values[key].(float64)
 		if !ok || !strings.HasPrefix(key, "T") {
 			continue
@@ -73,22 +74,15 @@ func (m *machine) setHIDTemperatures(s *native.System) error {
 // addTemperature takes a reading that can be one: what is off or not there reads
 // as 0, or as nonsense.
 func addTemperature(s *native.System, name string, celsius float64, isCPU, isGPU bool) {
-	if !(celsius > 0 && celsius <= 150) {
-		return
-	}
-	s.Temperatures = append(s.Temperatures, native.Temperature{Name: name, TemperatureCelsius: celsius})
-	if isCPU {
-		hottest(&s.CPUTemperatureCelsius, celsius)
-	}
-	if isGPU {
-		hottest(&s.GPUTemperatureCelsius, celsius)
+	if celsius > 0 && celsius <= 150 {
+		s.AddTemperature(name, celsius, isCPU, isGPU)
 	}
 }
 
 // fansOf reads F0Ac (revolutions a minute) and F0Mx (the most) of each fan.
 func fansOf(values map[string]any) []native.Fan {
 	fans := []native.Fan{}
-	for _, key := range sortedKeys(values) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if len(key) != 4 || key[0] != 'F' || key[2:] != "Ac" {
 			continue
 		}
@@ -101,28 +95,13 @@ func fansOf(values map[string]any) []native.Fan {
 		if rpm, ok := values[key[:2]+"Mx"].(float64); ok && rpm > 0 {
 			fan.MaxSpeedHz = new(rpm / 60)
 		} else {
-			fan.Unknown.Add("max_speed_hz", native.ReasonNoHardware.With("no key "+key[:2]+"Mx"))
+			fan.Unknown.Add("max_speed_hz", native.ReasonNoHardware.With("the sensors have no key "+key[:2]+"Mx"))
 		}
 		fans = append(fans, fan)
 	}
 	return fans
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func hasAnyPrefix(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
-}
-
-func hottest(into **float64, celsius float64) {
-	if *into == nil || celsius > **into {
-		*into = new(celsius)
-	}
 }

@@ -83,10 +83,10 @@ func prefixes(ipv4 map[string]any) []netip.Prefix {
 
 // addressesOf tells an interface's addresses, and how each came there.
 func addressesOf(in networkSources, i kernelInterface) []native.InterfaceAddress {
-	flags := flagsOf(in.store, i.name)
-	manual, dhcp := configuredOf(in.store, i.name)
+	flags := flagsOf(in.store, i.Name)
+	manual, dhcp := configuredOf(in.store, i.Name)
 	out := []native.InterfaceAddress{}
-	for _, p := range i.addresses {
+	for _, p := range i.Addresses {
 		address := p.Addr().WithZone("")
 		a := native.InterfaceAddress{Address: netip.PrefixFrom(address, p.Bits()), Origin: native.OriginUnknown}
 		switch {
@@ -105,7 +105,7 @@ func addressesOf(in networkSources, i kernelInterface) []native.InterfaceAddress
 	return out
 }
 
-// flagsOf are those of an interface's IPv6 addresses.
+// flagsOf are the flags of an interface's IPv6 addresses.
 func flagsOf(store map[string]any, name string) map[netip.Addr]int64 {
 	ipv6 := listMap(store["State:/Network/Interface/"+name+"/IPv6"])
 	values, _ := ipv6["Flags"].([]any)

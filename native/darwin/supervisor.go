@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,9 +28,9 @@ const (
 // supervisor runs units as transient launchd jobs: in the system's domain for
 // root, else in the account's own.
 type supervisor struct {
-	records unitrecord.Store
-	uid     int
-	ctl     launchctl
+	unitrecord.Store
+	uid int
+	ctl launchctl
 }
 
 // launchctl runs launchctl and returns what it printed. A failure that launchctl
@@ -43,12 +41,12 @@ type launchctl func(ctx context.Context, args ...string) (string, error)
 // error's number, whose meaning `launchctl error` tells.
 type launchdError struct {
 	status int
-	said   string
+	output string
 }
 
 // Error has the number and launchd's words.
 func (e *launchdError) Error() string {
-	return fmt.Sprintf("launchd refused (%d): %s", e.status, strings.TrimSpace(e.said))
+	return fmt.Sprintf("launchd refused (%d): %s", e.status, strings.TrimSpace(e.output))
 }
 
 // The numbers that mean something here: errno where launchd passes one on, and
@@ -76,7 +74,7 @@ func newSupervisor(o Options, uid int, home string, ctl launchctl) *supervisor {
 	default:
 		folder = filepath.Join(home, "Library", "Caches", "Fulmen", "units")
 	}
-	return &supervisor{records: unitrecord.Store{Folder: folder}, uid: uid, ctl: ctl}
+	return &supervisor{Store: unitrecord.Store{Folder: folder}, uid: uid, ctl: ctl}
 }
 
 func (s *supervisor) domain() string {
@@ -89,39 +87,25 @@ func (s *supervisor) domain() string {
 func (s *supervisor) service(label string) string { return s.domain() + "/" + label }
 
 func (s *supervisor) plist(label string) string {
-	return filepath.Join(s.records.Folder, label+".plist")
-}
-
-// about says which unit an error is about.
-func about(label string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &native.ActionError{Action: native.FeatureSupervisor, Subject: label, Err: err}
+	return filepath.Join(s.Store.Folder, label+".plist")
 }
 
 // Start loads the unit's job, which starts it.
 func (s *supervisor) Start(ctx context.Context, unit native.Unit) error {
-	return about(unit.Label, s.start(ctx, unit))
-}
-
-func (s *supervisor) start(ctx context.Context, unit native.Unit) (err error) {
-	if err := errors.Join(ctx.Err(), unitrecord.Check(unit)); err != nil {
-		return err
-	}
-	if u := unit.User; u != nil && s.uid != 0 && int(u.UID) != s.uid {
-		return fmt.Errorf("%w: only root runs a unit as %s", native.ErrPermission, u.Name)
-	}
-	if err := s.records.Add(unitrecord.Record{Label: unit.Label, Socket: unit.Socket, Unit: s.service(unit.Label)}); err != nil {
-		return err
-	}
-	defer func() {
+	return s.Store.Start(ctx, unit, unitrecord.Record{Unit: s.service(unit.Label)}, func() error {
+		unit.Env = append(slices.Clone(unit.Env), unitrecord.Variable+"="+unit.Label)
+		err := s.load(ctx, unit)
 		if err != nil {
 			_ = os.Remove(s.plist(unit.Label))
-			err = errors.Join(err, s.records.Remove(unit.Label))
 		}
-	}()
-	unit.Env = append(slices.Clone(unit.Env), unitrecord.Variable+"="+unit.Label)
+		return err
+	})
+}
+
+func (s *supervisor) load(ctx context.Context, unit native.Unit) error {
+	if u := unit.User; u != nil && s.uid != 0 && int(u.UID) != s.uid {
+		return fmt.Errorf("%w: only root can run a program as %s", native.ErrPermission, u.Name)
+	}
 	if err := openLog(unit, s.uid); err != nil {
 		return err
 	}
@@ -155,41 +139,25 @@ func openLog(unit native.Unit, uid int) error {
 
 // List returns the units of this store.
 func (s *supervisor) List(ctx context.Context, prefix string) ([]native.UnitStatus, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	records, err := s.records.List(prefix)
-	units := make([]native.UnitStatus, 0, len(records))
-	for _, r := range records {
-		unit := native.UnitStatus{Label: r.Label, State: native.UnitEnded, Socket: r.Socket}
-		pid, askErr := s.pid(ctx, r.Label)
-		if askErr != nil {
-			return units, about(r.Label, askErr)
-		}
-		if pid != 0 {
-			unit.State, unit.PID = native.UnitRunning, pid
-		}
-		units = append(units, unit)
-	}
-	return units, err
+	return s.Store.Units(ctx, prefix, s.pid)
 }
 
 // pid asks launchd for the unit's process; 0 when it has none.
-func (s *supervisor) pid(ctx context.Context, label string) (int, error) {
-	said, err := s.ctl(ctx, "print", s.service(label))
+func (s *supervisor) pid(ctx context.Context, r unitrecord.Record) (int, error) {
+	output, err := s.ctl(ctx, "print", s.service(r.Label))
 	if refusedBecause(err, launchdNoProcess, launchdNoService, launchdOtherDomain) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	return printedPID(said), nil
+	return printedPID(output), nil
 }
 
 // printedPID finds the process in what `launchctl print` says of a service: the
 // line "pid = N" of the outermost block, which is there while it runs.
-func printedPID(said string) int {
-	for line := range strings.Lines(said) {
+func printedPID(output string) int {
+	for line := range strings.Lines(output) {
 		inner, ok := strings.CutPrefix(line, "\t")
 		value, is := strings.CutPrefix(inner, "pid = ")
 		if !ok || !is {
@@ -202,19 +170,13 @@ func printedPID(said string) int {
 	return 0
 }
 
-// Attach connects to the unit's socket.
-func (s *supervisor) Attach(ctx context.Context, label string) (net.Conn, error) {
-	conn, err := s.records.Attach(ctx, label)
-	return conn, about(label, err)
-}
-
 // Remove kills the unit and makes launchd forget its job.
 func (s *supervisor) Remove(ctx context.Context, label string) error {
-	return about(label, s.remove(ctx, label))
+	return unitrecord.About(label, s.remove(ctx, label))
 }
 
 func (s *supervisor) remove(ctx context.Context, label string) error {
-	r, err := s.records.Get(label)
+	r, err := s.Store.Get(label)
 	if err != nil {
 		return err
 	}
@@ -229,12 +191,7 @@ func (s *supervisor) remove(ctx context.Context, label string) error {
 	if err := s.forgotten(ctx, label); err != nil {
 		return err
 	}
-	for _, path := range []string{r.Socket, s.plist(label)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return s.records.Remove(label)
+	return s.Store.Discard(label, r.Socket, s.plist(label))
 }
 
 // forgotten waits until launchd knows the job no more; bootout can return before.
@@ -254,7 +211,7 @@ func (s *supervisor) forgotten(ctx context.Context, label string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("launchd does not forget it: %w", ctx.Err())
+			return fmt.Errorf("launchd still has the job: %w", ctx.Err())
 		case <-tick.C:
 		}
 	}
@@ -301,16 +258,16 @@ func variables(env []string) map[string]any {
 // launchctlAt is the launchctl that lies at a path.
 func launchctlAt(path string) launchctl {
 	return func(ctx context.Context, args ...string) (string, error) {
-		var said, failed bytes.Buffer
+		var stdout, failed bytes.Buffer
 		command := exec.CommandContext(ctx, path, args...)
-		command.Stdout, command.Stderr = &said, &failed
+		command.Stdout, command.Stderr = &stdout, &failed
 		err := command.Run()
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
-			return "", &launchdError{status: exit.ExitCode(), said: failed.String()}
+			return "", &launchdError{status: exit.ExitCode(), output: failed.String()}
 		}
-		return said.String(), err
+		return stdout.String(), err
 	}
 }

@@ -153,8 +153,8 @@ func TestALabelThatLaunchdKnowsAlready(t *testing.T) {
 func FuzzPrintedPID(f *testing.F) {
 	f.Add("x = {\n\tpid = 7\n}\n")
 	f.Add("\tpid = -1\n")
-	f.Fuzz(func(t *testing.T, said string) {
-		if printedPID(said) < 0 {
+	f.Fuzz(func(t *testing.T, reported string) {
+		if printedPID(reported) < 0 {
 			t.Error("a negative process")
 		}
 	})

@@ -20,7 +20,7 @@ type sysctl interface {
 }
 
 // errNoValue is a name that the kernel does not know.
-var errNoValue = errors.New("no such value")
+var errNoValue = errors.New("the kernel has no such value")
 
 // kernelError marks the error of a name that this kernel does not know.
 func kernelError(err error) error {
@@ -30,10 +30,13 @@ func kernelError(err error) error {
 	return err
 }
 
-// reason is why a value is absent.
+// reason is why a value is absent, "" where it is not.
 func reason(name string, err error) native.Reason {
+	if err == nil {
+		return ""
+	}
 	if errors.Is(err, errNoValue) {
-		return native.ReasonNoOS.With("no " + name)
+		return native.ReasonNoOS.With("the kernel has no " + name)
 	}
 	return native.ReasonReadFailed.With(name + ": " + err.Error())
 }
@@ -51,7 +54,7 @@ func number(s sysctl, name string) (int64, error) {
 	case 8:
 		return int64(binary.LittleEndian.Uint64(raw)), nil
 	}
-	return 0, errors.New("is neither 4 nor 8 bytes")
+	return 0, errors.New("it is neither 4 nor 8 bytes long")
 }
 
 // text reads a text into field, or notes why it is absent.

@@ -46,7 +46,7 @@ func (m *machine) restLater() {
 	})
 }
 
-// setLoad compares the processors' ticks with the last reading's, and returns the
+// setLoad compares the processors' tick counts with the last reading's, and returns the
 // time between.
 func (m *machine) setLoad(s *native.System) time.Duration {
 	now := sample{at: m.clock.Boot()}
@@ -74,7 +74,7 @@ func (m *machine) setLoad(s *native.System) time.Duration {
 	case err != nil:
 		s.Unknown.Add("cpu_use_ratio", whyNot(err))
 	case malformed:
-		s.Unknown.Add("cpu_use_ratio", native.ReasonSourceMalformed.With("the processors' ticks"))
+		s.Unknown.Add("cpu_use_ratio", native.ReasonSourceMalformed.With("the processors' tick counts"))
 	case interval <= 0 || now.all <= last.all || now.busy < last.busy:
 		s.Unknown.Add("cpu_use_ratio", native.ReasonNotYetRead)
 	default:

@@ -1,6 +1,7 @@
 package darwin
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"fmt"
@@ -36,9 +37,9 @@ func thunderbolt(t tree, places map[string]string) *native.Thunderbolt {
 	for _, controller := range t.roots(kindController) {
 		out.Ports = append(out.Ports, portsOf(t, controller, places)...)
 	}
-	slices.SortStableFunc(out.Ports, func(a, b native.Port) int { return cmp.Compare(a.Receptacle, b.Receptacle) })
+	slices.SortStableFunc(out.Ports, func(a, b native.Port) int { return cmp.Compare(a.PortNumber, b.PortNumber) })
 	// Two controllers that claim one receptacle: the first keeps it.
-	out.Ports = slices.CompactFunc(out.Ports, func(a, b native.Port) bool { return a.Receptacle == b.Receptacle })
+	out.Ports = slices.CompactFunc(out.Ports, func(a, b native.Port) bool { return a.PortNumber == b.PortNumber })
 	return out
 }
 
@@ -68,7 +69,7 @@ func portsOf(t tree, controller *entry, places map[string]string) []native.Port 
 		}
 	}
 	for _, ip := range t.under(controller, []string{kindIPPort}, []string{kindIPPort, kindSwitch}) {
-		if n, ok := receptacle(ip.properties["IOLocation"]); ok {
+		if n, ok := portNumber(ip.properties["IOLocation"]); ok {
 			part(n).ip = ip // also where its lanes are not there (yet)
 		}
 	}
@@ -81,7 +82,7 @@ func portsOf(t tree, controller *entry, places map[string]string) []native.Port 
 }
 
 func portOf(t tree, controller *entry, own *socketParts, peers *peers, places map[string]string) native.Port {
-	p := native.Port{Receptacle: own.number, Status: native.PortEmpty, Hubs: []native.Hub{}, Peers: []native.Peer{}}
+	p := native.Port{PortNumber: own.number, Status: native.PortEmpty, Hubs: []native.Hub{}, Peers: []native.Peer{}}
 	setDomain(t, controller, &p)
 	if place, ok := placeOf(controller, places); ok {
 		p.Place = place
@@ -90,7 +91,7 @@ func portOf(t tree, controller *entry, own *socketParts, peers *peers, places ma
 	}
 	setInterface(t, own.ip, &p)
 	if len(own.lanes) == 0 {
-		gone := native.ReasonSourceGone.With("no lane of this receptacle in the registry")
+		gone := native.ReasonSourceGone.With("the registry has no lane of this port")
 		p.Status = ""
 		p.Hubs, p.Peers = nil, nil
 		for _, field := range []string{"capability", "status", "negotiated", "hubs", "peers"} {
@@ -123,13 +124,9 @@ func portOf(t tree, controller *entry, own *socketParts, peers *peers, places ma
 func (own *socketParts) setLink(t tree, into **native.Link, unknown *native.Reasons) {
 	link, why := linkOf(carrier(t, own.lanes))
 	if up, _ := isLinked(own.ip); up && why == "" && link.State == native.LinkDown {
-		why = native.ReasonSourcesDisagree.With("the lanes are down, and the network link over them is up")
+		why = native.ReasonSourcesDisagree.With("the lanes are down, but the network link over them is up")
 	}
-	if why != "" {
-		unknown.Add("negotiated", why)
-		return
-	}
-	*into = link
+	native.Put(into, unknown, "negotiated", link, why)
 }
 
 // carrier is the lane of a receptacle that tells of the cable's link: the last that
@@ -159,7 +156,7 @@ func addHubs(t tree, lane *entry, route string, p *native.Port) {
 		h, ok := hubOf(hub, lane, route)
 		if !ok || slices.ContainsFunc(p.Hubs, func(other native.Hub) bool { return other.Route == h.Route }) {
 			// Without its route nothing can be said to hang from it.
-			p.Unknown.Add("hubs", native.ReasonSourceMalformed.With("a router without a route of its own"))
+			p.Unknown.Add("hubs", native.ReasonSourceMalformed.With("the registry gives a hub no route of its own"))
 			continue
 		}
 		p.Hubs = append(p.Hubs, h)
@@ -173,7 +170,7 @@ func addHubs(t tree, lane *entry, route string, p *native.Port) {
 func routeOf(hub *entry) (string, bool) {
 	route, ok := hub.number("Route String")
 	depth, isHub := hub.number("Depth")
-	return "0x" + strconv.FormatUint(uint64(route), 16), ok && route != 0 && (!isHub || depth != 0)
+	return native.Route(route).String(), ok && route != 0 && (!isHub || depth != 0)
 }
 
 func hubOf(hub, lane *entry, parent string) (native.Hub, bool) {
@@ -193,7 +190,7 @@ func setDomain(t tree, controller *entry, p *native.Port) {
 		setText(node, "Domain UUID", &p.DomainUUID, &p.Unknown, "domain_uuid")
 		return
 	}
-	p.Unknown.Add("domain_uuid", native.ReasonSourceGone.With("no local node in the registry"))
+	p.Unknown.Add("domain_uuid", native.ReasonSourceGone.With("the registry has no local node"))
 }
 
 // setInterface reads which interface belongs to the receptacle; it is never
@@ -203,7 +200,7 @@ func setInterface(t tree, ip *entry, p *native.Port) {
 		setText(i, "BSD Name", &p.Interface, &p.Unknown, "interface")
 		return
 	}
-	p.Unknown.Add("interface", native.ReasonSourceGone.With("no network interface of this receptacle in the registry"))
+	p.Unknown.Add("interface", native.ReasonSourceGone.With("the registry has no network interface of this port"))
 }
 
 // portInterface is the interface of a network port: the IOEthernetInterface, else what
@@ -228,10 +225,10 @@ func setCapability(t tree, lane *entry, p *native.Port) {
 	version, _ := lane.number("Thunderbolt Version")
 	if above := t.above(lane); len(above) > 0 {
 		router := above[0]
-		if of, told := router.number("Thunderbolt Version"); told {
+		if of, reported := router.number("Thunderbolt Version"); reported {
 			version = of
 		}
-		if of, told := router.number("Supported Link Speed"); told && !ok {
+		if of, reported := router.number("Supported Link Speed"); reported && !ok {
 			speeds, ok = of, true
 		}
 	}
@@ -248,18 +245,14 @@ func setCapability(t tree, lane *entry, p *native.Port) {
 
 func setLink(lane *entry, into **native.Link, unknown *native.Reasons) {
 	link, why := linkOf(lane)
-	if why != "" {
-		unknown.Add("negotiated", why)
-		return
-	}
-	*into = link
+	native.Put(into, unknown, "negotiated", link, why)
 }
 
 func linkOf(lane *entry) (*native.Link, native.Reason) {
 	speed, hasSpeed := lane.number("Current Link Speed")
 	width, hasWidth := lane.number("Current Link Width")
 	if !hasSpeed || !hasWidth {
-		return nil, native.ReasonSourceMalformed.With("a lane without its speed or width")
+		return nil, native.ReasonSourceMalformed.With("the registry gives a lane no speed or width")
 	}
 	link, err := native.NegotiatedLink(speed, width)
 	if err != nil {
@@ -291,10 +284,10 @@ func isLane(port *entry) bool {
 }
 
 // socket is the number of the receptacle that a host's lane belongs to.
-func socket(lane *entry) (int, bool) { return receptacle(lane.properties["Socket ID"]) }
+func socket(lane *entry) (int, bool) { return portNumber(lane.properties["Socket ID"]) }
 
-// receptacle reads the number of a receptacle, which the registry has as a text.
-func receptacle(value any) (int, bool) {
+// portNumber reads the number of a receptacle, which the registry has as a text.
+func portNumber(value any) (int, bool) {
 	switch v := value.(type) {
 	case string:
 		n, err := strconv.Atoi(v)
@@ -355,12 +348,192 @@ func dataText(value any) string {
 	case string:
 		return v
 	case []byte:
-		for i, c := range v {
-			if c == 0 {
-				return string(v[:i])
-			}
-		}
-		return string(v)
+		text, _, _ := bytes.Cut(v, []byte{0})
+		return string(text)
 	}
 	return ""
+}
+
+// link is a computer's link as the registry has it.
+type link struct {
+	peer *entry
+	// lane is the port that it hangs from, hub the router of that port where it is
+	// not this Mac's own; nil where none is told.
+	lane, hub *entry
+	// loose says that it hangs from no lane, so that hubs in between are not told.
+	loose bool
+}
+
+// peers are the computers below one controller. Where in the tree their links and
+// services hang is documented for no version of macOS, so they are looked for
+// everywhere below the controller.
+type peers struct {
+	t          tree
+	controller *entry
+	count      int
+	astray     bool // a link that belongs to no receptacle for certain
+}
+
+// newPeers finds the links and gives each to its receptacle: that of the nearest lane
+// above it, else the controller's only one.
+func newPeers(t tree, controller *entry, parts map[int]*socketParts) *peers {
+	owner := map[uint64]*socketParts{}
+	var only *socketParts
+	for _, own := range parts {
+		only = own
+		for _, lane := range own.lanes {
+			owner[lane.id] = own
+		}
+	}
+	all := t.under(controller, []string{kindPeer}, nil)
+	p := &peers{t: t, controller: controller, count: len(all)}
+	for _, peer := range all {
+		l := link{peer: peer, loose: true}
+		own := only
+		for _, e := range t.above(peer) {
+			switch {
+			case l.hub == nil && l.lane == nil && e.kind == kindPort && isLane(e):
+				l.lane = e
+			case l.hub == nil && e.kind == kindSwitch:
+				l.hub = e
+			}
+			if owner[e.id] != nil {
+				own, l.loose = owner[e.id], false
+				break
+			}
+		}
+		if l.loose {
+			l.lane, l.hub = nil, nil
+			if len(parts) != 1 {
+				p.astray = true
+				continue
+			}
+		}
+		own.links = append(own.links, l)
+	}
+	return p
+}
+
+// add tells the computers of a receptacle, whose hubs are told already, and what
+// that says of its status.
+func (p *peers) add(own *socketParts, port *native.Port) {
+	why := port.Unknown["hubs"]
+	for _, l := range own.links {
+		port.Status = native.PortPeer
+		route, ok := routeTo(l, port.Hubs)
+		if !ok && why == "" {
+			why = native.ReasonSourceMalformed.With("the link of a computer belongs to none of the hubs")
+		}
+		port.Peers = append(port.Peers, p.peerOf(own, l, route))
+	}
+	up, reported := isLinked(own.ip)
+	switch {
+	case len(own.links) > 0:
+	case up:
+		port.Status = native.PortPeer // networking over Thunderbolt is with computers alone
+		why = cmp.Or(why, native.ReasonSourcesDisagree.With("the network link is up, but the registry has no computer at its end"))
+	case p.astray:
+		why = cmp.Or(why, native.ReasonSourceMalformed.With("the link of a computer belongs to none of the ports"))
+	case !reported && port.Status == native.PortEmpty && slices.ContainsFunc(own.lanes, isTrained):
+		why = native.ReasonSourceGone.With("a lane is in use, but the registry does not say what is at its other end")
+	}
+	if why == "" {
+		return
+	}
+	port.Peers = nil
+	port.Unknown.Add("peers", why)
+	if port.Status == native.PortEmpty {
+		port.Status = ""
+		port.Unknown.Add("status", why)
+	}
+}
+
+// isLinked reports whether the network link of a receptacle is up, and whether that
+// is told at all. The link is up when it is valid (1) and active (2).
+func isLinked(ip *entry) (up, reported bool) {
+	if ip == nil {
+		return false, false
+	}
+	status, reported := ip.number("IOLinkStatus")
+	return status&3 == 3, reported
+}
+
+// routeTo is the route of the hub that a link hangs from, "" for none.
+func routeTo(l link, hubs []native.Hub) (route string, ok bool) {
+	if l.hub == nil {
+		return "", !l.loose || len(hubs) == 0
+	}
+	route, ok = routeOf(l.hub)
+	return route, ok && slices.ContainsFunc(hubs, func(h native.Hub) bool { return h.Route == route })
+}
+
+func (p *peers) peerOf(own *socketParts, l link, hub string) native.Peer {
+	out := native.Peer{Hub: hub}
+	setText(l.peer, "Domain UUID", &out.DomainUUID, &out.Unknown, "domain_uuid")
+	setText(l.peer, "Device Name", &out.Name, &out.Unknown, "name")
+	setText(l.peer, "Vendor Name", &out.Vendor, &out.Unknown, "vendor")
+	switch {
+	case hub == "":
+		own.setLink(p.t, &out.Negotiated, &out.Unknown) // the cable is the receptacle's
+	case l.lane != nil:
+		setLink(l.lane, &out.Negotiated, &out.Unknown)
+	default:
+		out.Unknown.Add("negotiated", native.ReasonSourceGone.With("the computer's link belongs to no port of its hub"))
+	}
+	services, why := p.servicesOf(l.peer)
+	native.Put(&out.Services, &out.Unknown, "services", services, why)
+	return out
+}
+
+// servicesOf are the services that a computer offers. None at all is no answer: a Mac
+// offers networking to every computer.
+func (p *peers) servicesOf(peer *entry) ([]native.PeerService, native.Reason) {
+	found := p.t.under(peer, []string{kindService}, []string{kindService})
+	found = append(found, p.apart()...)
+	var out []native.PeerService
+	for _, service := range found {
+		// The number is what counts; the key beside it changed between systems.
+		id, ok := service.number("Protocol ID")
+		version, reported := service.number("Protocol Version")
+		if !ok || !reported {
+			return nil, native.ReasonSourceMalformed.With("the registry gives a service no protocol")
+		}
+		out = append(out, native.PeerService{ProtocolID: id, Version: version})
+	}
+	if len(out) == 0 {
+		return nil, native.ReasonSourceGone.With("the registry lists no service of this computer, not even networking")
+	}
+	offered := slices.ContainsFunc(out, func(s native.PeerService) bool { return s.ProtocolID == native.ProtocolRDMA })
+	if !offered && len(p.rdmaOffers(peer)) > 0 {
+		return nil, native.ReasonSourcesDisagree.With("RDMA is in use with this computer, but is not among its services")
+	}
+	slices.SortFunc(out, func(a, b native.PeerService) int { return cmp.Compare(a.ProtocolID, b.ProtocolID) })
+	return out, ""
+}
+
+// rdmaOffers are the entries that Apple's driver makes of a computer's offer of RDMA,
+// as far as they are certain to be of that computer.
+func (p *peers) rdmaOffers(peer *entry) []*entry {
+	if p.count > 1 {
+		return p.t.under(peer, []string{kindRDMAPeer}, nil)
+	}
+	return p.t.under(p.controller, []string{kindRDMAPeer}, nil)
+}
+
+// apart are services that hang from no computer. They could as well be this Mac's
+// own: they are the only computer's where its offer of RDMA is among them.
+func (p *peers) apart() []*entry {
+	if p.count != 1 {
+		return nil
+	}
+	var out []*entry
+	proven := false
+	for _, service := range p.t.under(p.controller, []string{kindService}, []string{kindService, kindPeer}) {
+		out = append(out, service)
+		proven = proven || len(p.t.under(service, []string{kindRDMAPeer}, nil)) > 0
+	}
+	if !proven {
+		return nil
+	}
+	return out
 }

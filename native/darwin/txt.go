@@ -17,12 +17,12 @@ func encodeTXT(pairs map[string]string) ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		pair := key + "=" + pairs[key]
 		if key == "" || strings.Contains(key, "=") || len(pair) > 255 {
-			return nil, fmt.Errorf("%.40q fits no TXT record", pair)
+			return nil, fmt.Errorf("%.40q does not fit a TXT record", pair)
 		}
 		b = append(append(b, byte(len(pair))), pair...)
 	}
 	if len(b) > maxTXT {
-		return nil, fmt.Errorf("a TXT record of %d bytes, more than %d", len(b), maxTXT)
+		return nil, fmt.Errorf("a TXT record of %d bytes is too long: at most %d are allowed", len(b), maxTXT)
 	}
 	if len(b) == 0 {
 		b = []byte{0} // an empty record has one empty text

@@ -33,7 +33,7 @@ func (m *machine) Unused(ctx context.Context) (time.Duration, native.Reason) {
 	if len(found) > 0 {
 		return 0, native.ReasonSourceMalformed.With(idleKey)
 	}
-	return 0, native.ReasonSourceGone.With("no " + idleClass + " in the registry")
+	return 0, native.ReasonSourceGone.With("the registry has no " + idleClass)
 }
 
 // nanoseconds is a number, or as older systems have it eight bytes.

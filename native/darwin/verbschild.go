@@ -27,7 +27,7 @@ const (
 const maxVerbsAnswer = 1 << 20
 
 // errVerbsHang is an earlier question that the driver still holds.
-var errVerbsHang = errors.New("the RDMA driver still holds an earlier question; restart the Mac")
+var errVerbsHang = errors.New("the RDMA driver has not answered an earlier request; restart the Mac")
 
 // childVerbs asks Apple's library in a child with a deadline: calls of it have been
 // reported to hang for good, and one inside the daemon would hold it as long.
@@ -37,10 +37,10 @@ type childVerbs struct {
 	asking sync.Mutex // one asks at a time
 	stuck  chan error // of a child that was killed and is not gone; nil else
 
-	mu     sync.Mutex
-	last   []any
-	err    error
-	isTold bool
+	mu         sync.Mutex
+	last       []any
+	err        error
+	isReported bool
 }
 
 // Devices asks a child; the answer is kept for Last.
@@ -50,16 +50,16 @@ func (v *childVerbs) Devices() ([]any, error) {
 	devices, err := v.ask()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.last, v.err, v.isTold = devices, err, true
+	v.last, v.err, v.isReported = devices, err, true
 	return devices, err
 }
 
 // Last is the last answer. It asks where nobody has asked yet.
 func (v *childVerbs) Last() ([]any, error) {
 	v.mu.Lock()
-	devices, err, isTold := v.last, v.err, v.isTold
+	devices, err, isReported := v.last, v.err, v.isReported
 	v.mu.Unlock()
-	if isTold {
+	if isReported {
 		return devices, err
 	}
 	return v.Devices()
@@ -127,9 +127,12 @@ func (b *bounded) devices(ended error) ([]any, error) {
 	case err == nil:
 		return nil, failed
 	case ended != nil:
-		return nil, fmt.Errorf("librdma ended the process that asked it: %w", ended)
+		if exit, ok := errors.AsType[*exec.ExitError](ended); ok && exit.Exited() {
+			return nil, fmt.Errorf("the process that called librdma ended with exit code %d", exit.ExitCode())
+		}
+		return nil, fmt.Errorf("the process that called librdma ended: %w", ended)
 	case !isAnswer:
-		return nil, errors.New("librdma's answer is no list of devices")
+		return nil, errors.New("librdma's answer is not a list of devices")
 	}
 	return decodeAs[[]any]([]byte(text))
 }
@@ -141,4 +144,18 @@ func verbsCommand(arguments []string) []string {
 		return nil
 	}
 	return append([]string{program}, arguments...)
+}
+
+// decodeAs reads one value of a type, to its end.
+func decodeAs[T any](b []byte) (T, error) {
+	d := decoder{rest: b}
+	v := d.value(0)
+	if !d.done() {
+		return *new(T), errBuffer
+	}
+	t, ok := v.(T)
+	if !ok {
+		return t, fmt.Errorf("%w: %T", errBuffer, v)
+	}
+	return t, nil
 }

@@ -15,7 +15,7 @@ func TestWhichSystemHasTheDriver(t *testing.T) {
 		version, build string
 		has            bool
 		unknown        bool
-		told           string
+		reported       string
 	}{
 		{"26.2", "25C56", true, false, "26.2"},
 		{"26.1", "25B78", false, false, "26.1"},
@@ -45,7 +45,7 @@ func TestWhichSystemHasTheDriver(t *testing.T) {
 			m.kernel = values
 			id := m.identity()
 			is.Equal(native.CheckUnknown(id), nil)
-			is.Equal(id.OSVersion, c.told)
+			is.Equal(id.OSVersion, c.reported)
 		})
 	}
 }

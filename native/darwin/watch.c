@@ -71,12 +71,12 @@ void fulmen_watch_run(fulmen_watch *w) {
 	w->end = CFRunLoopSourceCreate(kCFAllocatorDefault, 0, &context);
 	if (w->end == NULL) {
 		w->armed[FULMEN_WATCH] = FULMEN_MEMORY;
-		fulmenHeard(w->handle, FULMEN_WATCH, "armed", "", 0, FULMEN_MEMORY);
+		fulmenAnnounce(w->handle, FULMEN_WATCH, "armed", "", 0, FULMEN_MEMORY);
 		return;
 	}
 	CFRunLoopAddSource(w->loop, w->end, kCFRunLoopDefaultMode);
 	arm(w);
-	fulmenHeard(w->handle, FULMEN_WATCH, "armed", "", 0, FULMEN_OK);
+	fulmenAnnounce(w->handle, FULMEN_WATCH, "armed", "", 0, FULMEN_OK);
 	CFRunLoopRun(); // until end_now
 	disarm(w);
 	CFRunLoopRemoveSource(w->loop, w->end, kCFRunLoopDefaultMode);

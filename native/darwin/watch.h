@@ -39,9 +39,9 @@ int fulmen_watch_armed(const fulmen_watch *w, int source);
 // run runs.
 int fulmen_watch_allow(fulmen_watch *w, intptr_t notice);
 
-// fulmenHeard is Go's. It is called on the watch's thread, for memory pressure on
+// fulmenAnnounce is Go's. It is called on the watch's thread, for memory pressure on
 // another; it returns at once. The texts are the caller's. What id and detail
 // mean is the event's: a registry id and a message, or the notice to allow.
-extern void fulmenHeard(uintptr_t handle, int source, char *event, char *subject, int64_t id, int64_t detail);
+extern void fulmenAnnounce(uintptr_t handle, int source, char *event, char *subject, int64_t id, int64_t detail);
 
 #endif

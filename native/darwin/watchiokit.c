@@ -88,7 +88,7 @@ static void announced(void *refcon, io_service_t service, uint32_t message, void
 		drop(part, id); // its class announces that it went
 		return;
 	}
-	fulmenHeard(part->handle, FULMEN_IOKIT, "interest", (char *)class_name, (int64_t)id, message);
+	fulmenAnnounce(part->handle, FULMEN_IOKIT, "interest", (char *)class_name, (int64_t)id, message);
 }
 
 static void be_interested(fulmen_iokit_part *part, const char *class_name, io_service_t service, uint64_t id) {
@@ -139,7 +139,7 @@ static void drain(void *refcon, io_iterator_t iterator) {
 			}
 		}
 		if (s->part->armed) {
-			fulmenHeard(s->part->handle, FULMEN_IOKIT, s->coming ? "matched" : "terminated", (char *)s->of->class_name, (int64_t)id, 0);
+			fulmenAnnounce(s->part->handle, FULMEN_IOKIT, s->coming ? "matched" : "terminated", (char *)s->of->class_name, (int64_t)id, 0);
 		}
 		IOObjectRelease(service);
 	}

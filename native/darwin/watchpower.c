@@ -28,14 +28,14 @@ static void announced(void *refcon, io_service_t service, uint32_t message, void
 		IOAllowPowerChange(part->root, notice);
 		break;
 	case kIOMessageSystemWillSleep:
-		fulmenHeard(part->handle, FULMEN_POWER, "will_sleep", "", notice, message);
+		fulmenAnnounce(part->handle, FULMEN_POWER, "will_sleep", "", notice, message);
 		break;
 	case kIOMessageSystemWillPowerOff:
 	case kIOMessageSystemWillRestart:
-		fulmenHeard(part->handle, FULMEN_POWER, "will_power_off", "", notice, message);
+		fulmenAnnounce(part->handle, FULMEN_POWER, "will_power_off", "", notice, message);
 		break;
 	case kIOMessageSystemHasPoweredOn:
-		fulmenHeard(part->handle, FULMEN_POWER, "awake", "", 0, message);
+		fulmenAnnounce(part->handle, FULMEN_POWER, "awake", "", 0, message);
 		break;
 	}
 }
@@ -72,7 +72,7 @@ void fulmen_power_disarm(fulmen_power_part *part) {
 
 // source_changed has no place for anything but the handle, which is a number.
 static void source_changed(void *context) {
-	fulmenHeard((uintptr_t)context, FULMEN_POWER_SOURCE, "changed", "", 0, 0);
+	fulmenAnnounce((uintptr_t)context, FULMEN_POWER_SOURCE, "changed", "", 0, 0);
 }
 
 int fulmen_power_source_arm(uintptr_t handle, CFRunLoopSourceRef *into) {

@@ -15,7 +15,7 @@ struct fulmen_pressure_part {
 
 static void announced(void *context) {
 	fulmen_pressure_part *part = context;
-	fulmenHeard(part->handle, FULMEN_PRESSURE, "changed", "", 0, (int64_t)dispatch_source_get_data(part->source));
+	fulmenAnnounce(part->handle, FULMEN_PRESSURE, "changed", "", 0, (int64_t)dispatch_source_get_data(part->source));
 }
 
 static void nothing(void *context) { (void)context; }

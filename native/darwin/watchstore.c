@@ -25,7 +25,7 @@ static void keys_changed(SCDynamicStoreRef store, CFArrayRef keys, void *info) {
 		if (!fulmen_string_copy(CFArrayGetValueAtIndex(keys, i), key, sizeof key)) {
 			key[0] = 0; // longer than any key that is watched
 		}
-		fulmenHeard(part->handle, FULMEN_STORE, "changed", key, 0, 0);
+		fulmenAnnounce(part->handle, FULMEN_STORE, "changed", key, 0, 0);
 	}
 }
 
@@ -77,7 +77,7 @@ void fulmen_store_disarm(fulmen_store_part *part) {
 static void stored_changed(SCPreferencesRef preferences, SCPreferencesNotification kinds, void *info) {
 	(void)preferences;
 	fulmen_store_part *part = info;
-	fulmenHeard(part->handle, FULMEN_PREFERENCES, (kinds & kSCPreferencesNotificationApply) != 0 ? "applied" : "committed", "", 0, kinds);
+	fulmenAnnounce(part->handle, FULMEN_PREFERENCES, (kinds & kSCPreferencesNotificationApply) != 0 ? "applied" : "committed", "", 0, kinds);
 }
 
 int fulmen_preferences_arm(uintptr_t handle, fulmen_store_part **into) {

@@ -18,7 +18,7 @@ type TooLongError struct{ Bytes, Limit int64 }
 
 // Error names both numbers.
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("a frame of %d bytes, where %d are allowed", e.Bytes, e.Limit)
+	return fmt.Sprintf("a message of %d bytes is too long: at most %d are allowed", e.Bytes, e.Limit)
 }
 
 // Encode is the frame of some bytes, to be written at once.

@@ -2,12 +2,12 @@ package linux
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
+	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 
 	"fulmen/native"
@@ -37,10 +37,10 @@ func (a actions) CreateService(ctx context.Context, spec native.ServiceSpec) (na
 		case slices.ContainsFunc(now.services(), func(s native.NetworkService) bool { return s.Interface == spec.Interface }):
 			return native.ErrExists
 		case l.Master != 0:
-			return fmt.Errorf("a bridge has it: %w", native.ErrStale)
+			return fmt.Errorf("it is a member of a bridge: %w", native.ErrStale)
 		}
 		added := address{Index: l.Index, Address: spec.Address, Label: label}
-		if err := change(unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL, added.message()); err != nil {
+		if err := added.change(unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL); err != nil {
 			return err
 		}
 		made = tables{Links: []link{l}, Addresses: []address{added}}.services()[0]
@@ -62,7 +62,7 @@ func (a actions) DeleteService(ctx context.Context, expected native.NetworkServi
 			return native.ErrStale
 		}
 		l, _ := now.link(expected.Interface)
-		return change(unix.RTM_DELADDR, 0, address{Index: l.Index, Address: expected.Addresses[0]}.message())
+		return address{Index: l.Index, Address: expected.Addresses[0]}.change(unix.RTM_DELADDR, 0)
 	})
 }
 
@@ -81,13 +81,16 @@ func (a actions) SetBridgeMember(ctx context.Context, bridge, iface string, memb
 		case member && l.Master != 0:
 			return native.ErrExists
 		case member && now.hasIPv4(l.Index):
-			return fmt.Errorf("it has an address: %w", native.ErrStale)
+			return fmt.Errorf("it still has an address: %w", native.ErrStale)
 		case !member:
 			above.Index = 0
 		}
-		body := make([]byte, unix.SizeofIfInfomsg)
-		binary.NativeEndian.PutUint32(body[4:], uint32(l.Index))
-		return change(unix.RTM_NEWLINK, 0, withAttribute(body, unix.IFLA_MASTER, binary.NativeEndian.AppendUint32(nil, uint32(above.Index))))
+		request := nl.NewNetlinkRequest(unix.RTM_NEWLINK, unix.NLM_F_ACK)
+		head := nl.NewIfInfomsg(unix.AF_UNSPEC)
+		head.Index = int32(l.Index)
+		request.AddData(head)
+		request.AddData(nl.NewRtAttr(unix.IFLA_MASTER, nl.Uint32Attr(uint32(above.Index))))
+		return change(request)
 	})
 }
 
@@ -101,8 +104,6 @@ func (a actions) act(ctx context.Context, action native.Feature, subject string,
 		}
 	}
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, unix.EEXIST):
 		err = native.ErrExists
 	case errors.Is(err, unix.EADDRNOTAVAIL), errors.Is(err, unix.ENODEV):
@@ -110,7 +111,7 @@ func (a actions) act(ctx context.Context, action native.Feature, subject string,
 	case errors.Is(err, unix.EPERM):
 		return native.Unsupported(action, notPermitted())
 	}
-	return &native.ActionError{Action: action, Subject: subject, Err: err}
+	return native.Acted(action, subject, err)
 }
 
 // notPermitted is why a process without the privilege changes nothing.
@@ -122,49 +123,35 @@ func notPermitted() native.Reason {
 // where it may. It asks for a change of what is not there, which the kernel refuses
 // for one reason or the other.
 func mayChange() native.Reason {
-	if errors.Is(change(unix.RTM_DELADDR, 0, address{Index: 1 << 30}.message()), unix.EPERM) {
+	if errors.Is(address{Index: 1 << 30}.change(unix.RTM_DELADDR, 0), unix.EPERM) {
 		return notPermitted()
 	}
 	return ""
 }
 
-// message is struct ifaddrmsg with the attributes of an address of IPv4.
-func (a address) message() []byte {
-	body := []byte{unix.AF_INET, byte(max(0, a.Address.Bits())), unix.IFA_F_PERMANENT, unix.RT_SCOPE_LINK}
-	body = binary.NativeEndian.AppendUint32(body, uint32(a.Index))
+// change has the kernel change an address.
+func (a address) change(kind, flags int) error {
+	request := nl.NewNetlinkRequest(kind, flags|unix.NLM_F_ACK)
+	head := nl.NewIfAddrmsg(unix.AF_INET)
+	head.Prefixlen, head.Flags, head.Scope, head.Index = uint8(max(0, a.Address.Bits())), unix.IFA_F_PERMANENT, unix.RT_SCOPE_LINK, uint32(a.Index)
+	request.AddData(head)
 	if ip := a.Address.Addr(); ip.Is4() {
-		octets := ip.As4()
-		body = withAttribute(body, unix.IFA_LOCAL, octets[:])
-		body = withAttribute(body, unix.IFA_ADDRESS, octets[:])
+		request.AddData(nl.NewRtAttr(unix.IFA_LOCAL, ip.AsSlice()))
+		request.AddData(nl.NewRtAttr(unix.IFA_ADDRESS, ip.AsSlice()))
 	}
 	if a.Label != "" {
-		body = withAttribute(body, unix.IFA_LABEL, append([]byte(a.Label), 0))
+		request.AddData(nl.NewRtAttr(unix.IFA_LABEL, nl.ZeroTerminated(a.Label)))
 	}
-	return body
-}
-
-// withAttribute adds an attribute to a message: length and type, 2 bytes each, and the
-// value, padded to 4 bytes.
-func withAttribute(body []byte, kind uint16, value []byte) []byte {
-	body = binary.NativeEndian.AppendUint16(body, uint16(unix.SizeofRtAttr+len(value)))
-	body = binary.NativeEndian.AppendUint16(body, kind)
-	body = append(body, value...)
-	for len(body)%4 != 0 {
-		body = append(body, 0)
-	}
-	return body
+	return change(request)
 }
 
 // change sends one message to the kernel and takes its answer.
-func change(kind, flags uint16, body []byte) error {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+func change(request *nl.NetlinkRequest) error {
+	kernel, err := openRoutes()
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: dumpSeconds}); err != nil {
-		return err
-	}
-	d := dumper{fd: fd, buffer: make([]byte, dumpBuffer), into: new(tables)}
-	return d.exchange(kind, unix.NLM_F_REQUEST|unix.NLM_F_ACK|flags, body)
+	defer kernel.socket.Close()
+	_, err = kernel.ask(request, 0)
+	return err
 }

@@ -37,7 +37,7 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 		m.canHint(c, area)
 	}
 	if rdma := native.HintsFeature(native.AreaRDMA); c[rdma].Supported && m.tree.onInfiniBand() {
-		c.No(native.ReasonNoOS.With("the kernel announces no change of the state of an InfiniBand port"), rdma)
+		c.No(native.ReasonNoOS.With("the kernel does not announce when the state of an InfiniBand port changes"), rdma)
 	}
 	m.canDiscover(c)
 	c.Yes(native.FeatureSupervisor)
@@ -80,14 +80,17 @@ func (m *machine) canHint(c native.Capabilities, area native.Area) {
 		}
 		listeners, err := source.open(m)
 		if err = errors.Join(err, closeAll(listeners)); err != nil {
-			why := native.ReasonReadFailed.With(err.Error())
-			var refusal *native.UnsupportedError
-			if errors.As(err, &refusal) {
-				why = refusal.Reason
-			}
-			c.No(why, feature)
+			c.No(refusalOf(err, native.ReasonReadFailed.With(err.Error())), feature)
 			return
 		}
 		c.Yes(feature)
 	}
+}
+
+// refusalOf is the reason of a refusal, or else what is given.
+func refusalOf(err error, otherwise native.Reason) native.Reason {
+	if refusal, ok := errors.AsType[*native.UnsupportedError](err); ok {
+		return refusal.Reason
+	}
+	return otherwise
 }

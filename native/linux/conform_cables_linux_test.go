@@ -24,7 +24,7 @@ func (c cable) from(end scenario.End) (far scenario.End, speed native.LinkSpeed,
 	return scenario.End{}, native.LinkSpeed{}, false
 }
 
-func (d *namespaceDesk) across(end scenario.End) (far scenario.End, speed native.LinkSpeed, ok bool) {
+func (d *namespaceStage) across(end scenario.End) (far scenario.End, speed native.LinkSpeed, ok bool) {
 	for _, c := range d.cables {
 		if far, speed, ok := c.from(end); ok {
 			return far, speed, true
@@ -35,7 +35,7 @@ func (d *namespaceDesk) across(end scenario.End) (far scenario.End, speed native
 
 // node is a hub or a peer below a receptacle.
 type node struct {
-	route  thunderboltRoute
+	route  native.Route
 	vendor string
 	name   string
 	uuid   string // a peer's; "" is a hub
@@ -45,7 +45,7 @@ type node struct {
 func (n node) isPeer() bool { return n.uuid != "" }
 
 // below lists what hangs on a receptacle of a Mac, nearer ones first.
-func (d *namespaceDesk) below(port scenario.End) []node {
+func (d *namespaceStage) below(port scenario.End) []node {
 	far, speed, ok := d.across(port)
 	if !ok {
 		return nil
@@ -54,14 +54,14 @@ func (d *namespaceDesk) below(port scenario.End) []node {
 }
 
 // descend follows a cable to its far end, whose route ends with shift bits.
-func (d *namespaceDesk) descend(far scenario.End, speed native.LinkSpeed, route thunderboltRoute, shift int) []node {
+func (d *namespaceStage) descend(far scenario.End, speed native.LinkSpeed, route native.Route, shift int) []node {
 	l := lanesOf(speed)
-	if far.Hub && far.Receptacle == 0 {
+	if far.Hub && far.PortNumber == 0 {
 		hub := d.cluster.Hubs[slices.IndexFunc(d.cluster.Hubs, func(h scenario.Hub) bool { return h.Name == far.Owner })]
 		nodes := []node{{route: route, vendor: hub.Vendor, name: hub.Product, lanes: l}}
 		for n := range hub.Downstream {
-			if next, speed, ok := d.across(scenario.End{Owner: hub.Name, Receptacle: n + 1, Hub: true}); ok {
-				nodes = append(nodes, d.descend(next, speed, route|thunderboltRoute(n+1)<<shift, shift+8)...)
+			if next, speed, ok := d.across(scenario.End{Owner: hub.Name, PortNumber: n + 1, Hub: true}); ok {
+				nodes = append(nodes, d.descend(next, speed, route|native.Route(n+1)<<shift, shift+8)...)
 			}
 		}
 		return nodes
@@ -69,7 +69,7 @@ func (d *namespaceDesk) descend(far scenario.End, speed native.LinkSpeed, route 
 	// A downstream receptacle leads to the machine whose hub it is.
 	for far.Hub {
 		var ok bool
-		if far, _, ok = d.across(scenario.End{Owner: far.Owner, Hub: true}); !ok || far.Hub && far.Receptacle == 0 {
+		if far, _, ok = d.across(scenario.End{Owner: far.Owner, Hub: true}); !ok || far.Hub && far.PortNumber == 0 {
 			return nil
 		}
 	}
@@ -77,7 +77,7 @@ func (d *namespaceDesk) descend(far scenario.End, speed native.LinkSpeed, route 
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	i := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Receptacle == far.Receptacle })
+	i := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.PortNumber == far.PortNumber })
 	return []node{{route: route, vendor: "Linux", name: m.spec.Name, uuid: m.spec.Ports[i].DomainUUID, lanes: l}}
 }
 

@@ -14,21 +14,21 @@ import (
 	"fulmen/native/sim/scenario"
 )
 
-// tellRDMA gives every receptacle's device the state of its interface. The
+// notifyRDMA gives every receptacle's device the state of its interface. The
 // kernel says nothing of it but what it says of the interface.
-func (m *namespaceMac) tellRDMA(want func(*namespaceMac, scenario.Interface) bool) {
+func (m *namespaceMac) notifyRDMA(want func(*namespaceMac, scenario.Interface) bool) {
 	for _, iface := range m.spec.Interfaces {
 		state := "1: DOWN"
 		if want(m, iface) {
 			state = "4: ACTIVE"
 		}
-		m.tellDevice(iface.Name, state)
+		m.notifyDevice(iface.Name, state)
 	}
 }
 
-// tellDevice writes the device of a receptacle's interface; an empty state is
+// notifyDevice writes the device of a receptacle's interface; an empty state is
 // that which it has.
-func (m *namespaceMac) tellDevice(iface, state string) {
+func (m *namespaceMac) notifyDevice(iface, state string) {
 	if !slices.ContainsFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Interface == iface }) {
 		return
 	}
@@ -46,13 +46,13 @@ func (m *namespaceMac) tellDevice(iface, state string) {
 		m.bench.remove(filepath.Join(folder, "gids/1"))
 	}
 	m.bench.plugRDMA(name, iface, state, "80 Gb/sec (2X NDR)", gids...)
-	m.unsaid()
+	m.unreported()
 }
 
 // setBelow plugs and pulls what hangs on a receptacle, and has the kernel say so.
 func (m *namespaceMac) setBelow(port scenario.Port, nodes []node) error {
-	domain, old := port.Receptacle-1, m.hanging[port.Receptacle]
-	m.hanging[port.Receptacle] = nodes
+	domain, old := port.PortNumber-1, m.hanging[port.PortNumber]
+	m.hanging[port.PortNumber] = nodes
 	sameDevice := func(a, b node) bool { a.lanes = b.lanes; return a == b }
 	if slices.EqualFunc(old, nodes, sameDevice) {
 		for i, n := range nodes {
@@ -60,7 +60,7 @@ func (m *namespaceMac) setBelow(port scenario.Port, nodes []node) error {
 				m.bench.retrain(domain, n.route, n.lanes)
 			}
 		}
-		return m.say()
+		return m.report()
 	}
 	if len(old) > 0 {
 		m.bench.unplug(domain, 1)
@@ -72,14 +72,14 @@ func (m *namespaceMac) setBelow(port scenario.Port, nodes []node) error {
 			m.bench.plugHub(domain, n.route, n.vendor, n.name, n.lanes)
 		}
 	}
-	return m.say()
+	return m.report()
 }
 
 // messages takes what the bench has said.
 func (m *namespaceMac) messages() (all [][]byte) {
 	for {
 		buffer := make([]byte, mostUeventBytes)
-		n, err := unix.Read(m.said, buffer)
+		n, err := unix.Read(m.reported, buffer)
 		if err != nil {
 			return all
 		}
@@ -87,14 +87,14 @@ func (m *namespaceMac) messages() (all [][]byte) {
 	}
 }
 
-// unsaid drops what the bench has said.
-func (m *namespaceMac) unsaid() { m.messages() }
+// unreported drops what the bench has said.
+func (m *namespaceMac) unreported() { m.messages() }
 
-// say has the kernel say what the bench has said.
-func (m *namespaceMac) say() error {
+// report has the kernel say what the bench has said.
+func (m *namespaceMac) report() error {
 	for _, message := range m.messages() {
 		message = message[:bytes.LastIndex(message, []byte("SEQNUM="))]
-		if err := m.space.do(func() error { return sayUevent(message) }); err != nil {
+		if err := m.space.do(func() error { return reportUevent(message) }); err != nil {
 			return err
 		}
 	}

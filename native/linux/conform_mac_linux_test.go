@@ -28,8 +28,8 @@ type namespaceMac struct {
 
 	// bench makes the files of /sys. What it says goes to said and from there
 	// to the kernel.
-	bench workbench
-	said  int
+	bench    workbench
+	reported int
 
 	hanging   map[int][]node // by receptacle
 	addresses map[string]netip.Prefix
@@ -47,7 +47,7 @@ func newNamespaceMac(t *testing.T, spec scenario.Mac, wiring *namespace) *namesp
 	// number.
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	is.NoErr(err)
-	m.said, m.bench.uevents = pair[0], []int{pair[1]}
+	m.reported, m.bench.uevents = pair[0], []int{pair[1]}
 	m.space, err = newNamespace()
 	is.NoErr(err)
 	t.Cleanup(func() {
@@ -56,11 +56,11 @@ func newNamespaceMac(t *testing.T, spec scenario.Mac, wiring *namespace) *namesp
 	})
 	for _, port := range spec.Ports {
 		// One controller each: all sockets of one would share its domain.
-		m.bench.plugController(port.Receptacle-1, port.DomainUUID, "2.0", 1)
+		m.bench.plugController(port.PortNumber-1, port.DomainUUID, "2.0", 1)
 	}
 	m.bench.write("class/infiniband/.keep", "")
 	m.bench.remove("class/infiniband/.keep")
-	m.unsaid()
+	m.unreported()
 	is.NoErr(m.rename(spec.Identity.Name))
 	for _, iface := range spec.Interfaces {
 		is.NoErr(m.addInterface(iface.Name))
@@ -195,7 +195,7 @@ func (m *namespaceMac) setAddress(name, value string) error {
 	}
 	m.addresses[name] = prefix
 	// Before the kernel speaks, because a device's table is made of addresses.
-	m.tellDevice(name, "")
+	m.notifyDevice(name, "")
 	return m.space.do(func() error {
 		l := named(m.t, name)
 		old, err := netlink.AddrList(l, netlink.FAMILY_V4)

@@ -92,9 +92,9 @@ func (i inNamespace) Watch(hint func(native.Hint)) (stop func() error, err error
 	return stop, err
 }
 
-// sayUevent has the kernel announce, to the network namespace of the calling
+// reportUevent has the kernel announce, to the network namespace of the calling
 // thread, what else it announces by itself. It adds the number.
-func sayUevent(message []byte) error {
+func reportUevent(message []byte) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_KOBJECT_UEVENT)
 	if err != nil {
 		return err

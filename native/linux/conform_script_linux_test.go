@@ -22,7 +22,7 @@ func TestConformanceScripts(t *testing.T) {
 	met := metHere(t)
 	skipped := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
 		s.Want(t, "Linux, as far as this test may use it,", met...)
-		s.Run(t, newNamespaceDesk(t, s.Cluster))
+		s.Run(t, newNamespaceStage(t, s.Cluster))
 	})
 	if !slices.Contains(met, nativetest.NeedThunderbolt) {
 		return // the machine lacks something, and the log says what
@@ -49,7 +49,7 @@ func metHere(t *testing.T) []nativetest.Need {
 	defer n.close()
 	met := []nativetest.Need{nativetest.NeedNetwork, nativetest.NeedBridge, nativetest.NeedName}
 	if err := n.do(func() error {
-		return errors.Join(ueventsReachUs(), sayUevent([]byte("change@/none\x00SUBSYSTEM=none\x00")))
+		return errors.Join(ueventsReachUs(), reportUevent([]byte("change@/none\x00SUBSYSTEM=none\x00")))
 	}); err != nil {
 		t.Logf("no uevents can be made here: %v", err)
 		return met
@@ -57,9 +57,9 @@ func metHere(t *testing.T) []nativetest.Need {
 	return append(met, nativetest.NeedThunderbolt, nativetest.NeedHub, nativetest.NeedRDMA, nativetest.NeedCableNetwork)
 }
 
-// namespaceDesk is a stage of Macs that are network namespaces, each with a /sys
+// namespaceStage is a stage of Macs that are network namespaces, each with a /sys
 // of its own. What is at the far end of their interfaces is in one more.
-type namespaceDesk struct {
+type namespaceStage struct {
 	t       *testing.T
 	cluster scenario.Scenario
 	wiring  *namespace
@@ -68,9 +68,9 @@ type namespaceDesk struct {
 	down    []string // networks
 }
 
-func newNamespaceDesk(t *testing.T, cluster scenario.Scenario) *namespaceDesk {
+func newNamespaceStage(t *testing.T, cluster scenario.Scenario) *namespaceStage {
 	is := is.New(t)
-	d := &namespaceDesk{t: t, cluster: cluster}
+	d := &namespaceStage{t: t, cluster: cluster}
 	var err error
 	d.wiring, err = newNamespace()
 	is.NoErr(err)
@@ -86,7 +86,7 @@ func newNamespaceDesk(t *testing.T, cluster scenario.Scenario) *namespaceDesk {
 }
 
 // Platform returns the Mac of that name.
-func (d *namespaceDesk) Platform(name string) (native.Platform, error) {
+func (d *namespaceStage) Platform(name string) (native.Platform, error) {
 	m, err := d.mac(name)
 	if err != nil {
 		return native.Platform{}, err
@@ -94,7 +94,7 @@ func (d *namespaceDesk) Platform(name string) (native.Platform, error) {
 	return m.platform, nil
 }
 
-func (d *namespaceDesk) mac(name string) (*namespaceMac, error) {
+func (d *namespaceStage) mac(name string) (*namespaceMac, error) {
 	i := slices.IndexFunc(d.macs, func(m *namespaceMac) bool { return m.spec.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("no machine %q", name)
@@ -103,14 +103,14 @@ func (d *namespaceDesk) mac(name string) (*namespaceMac, error) {
 }
 
 // Do makes a change, and whatever follows from it on any machine.
-func (d *namespaceDesk) Do(op scenario.Op) error {
+func (d *namespaceStage) Do(op scenario.Op) error {
 	if err := d.change(op); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return d.settle()
 }
 
-func (d *namespaceDesk) change(op scenario.Op) error {
+func (d *namespaceStage) change(op scenario.Op) error {
 	switch op.Verb {
 	case scenario.VerbPlug:
 		if op.Speed.TxBitsPerS == 0 {
@@ -147,14 +147,14 @@ func (d *namespaceDesk) change(op scenario.Op) error {
 
 // settle lets every machine follow the cables: first the files, then what the
 // kernel says of them.
-func (d *namespaceDesk) settle() error {
+func (d *namespaceStage) settle() error {
 	for _, m := range d.macs {
-		m.tellRDMA(d.wantsLink)
+		m.notifyRDMA(d.wantsLink)
 		if err := m.setLinks(d.wantsLink); err != nil {
 			return err
 		}
 		for _, port := range m.spec.Ports {
-			if err := m.setBelow(port, d.below(scenario.End{Owner: m.spec.Name, Receptacle: port.Receptacle})); err != nil {
+			if err := m.setBelow(port, d.below(scenario.End{Owner: m.spec.Name, PortNumber: port.PortNumber})); err != nil {
 				return err
 			}
 		}
@@ -163,7 +163,7 @@ func (d *namespaceDesk) settle() error {
 }
 
 // wantsLink reports whether something answers at the other end of an interface.
-func (d *namespaceDesk) wantsLink(m *namespaceMac, iface scenario.Interface) bool {
+func (d *namespaceStage) wantsLink(m *namespaceMac, iface scenario.Interface) bool {
 	if slices.Contains(m.pulled, iface.Name) {
 		return false
 	}
@@ -172,6 +172,6 @@ func (d *namespaceDesk) wantsLink(m *namespaceMac, iface scenario.Interface) boo
 	}
 	return slices.ContainsFunc(m.spec.Ports, func(port scenario.Port) bool {
 		return port.Interface == iface.Name && slices.ContainsFunc(
-			d.below(scenario.End{Owner: m.spec.Name, Receptacle: port.Receptacle}), node.isPeer)
+			d.below(scenario.End{Owner: m.spec.Name, PortNumber: port.PortNumber}), node.isPeer)
 	})
 }

@@ -55,7 +55,7 @@ func (t tree) cpuList(file string) ([]int, error) {
 // setCores counts cores, not threads: the processors that are online, once for
 // each set of siblings.
 func (t tree) setCores(id *native.Identity) {
-	const unkinded = "sysfs tells no kinds of core apart"
+	const unkinded = "sysfs does not tell the kinds of cores apart"
 	online, err := t.cpuList(cpuFolder + "online")
 	if err == nil && len(online) == 0 {
 		err = malformedError("")

@@ -121,12 +121,7 @@ func (d *discovery) close() error {
 func (m *machine) canDiscover(c native.Capabilities) {
 	c.Yes(native.FeatureDiscovery)
 	if err := (&discovery{machine: m}).probe(); err != nil {
-		why := native.ReasonReadFailed.With(err.Error())
-		var refusal *native.UnsupportedError
-		if errors.As(err, &refusal) {
-			why = refusal.Reason
-		}
-		c.No(why, native.FeatureDiscovery)
+		c.No(refusalOf(err, native.ReasonReadFailed.With(err.Error())), native.FeatureDiscovery)
 	}
 }
 
@@ -156,10 +151,6 @@ func (d *discovery) refused(err error) error {
 	if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) {
 		return err
 	}
-	why := reason("port 5353", err, native.ReasonNoOS.With("no multicast"))
-	var refusal *native.UnsupportedError
-	if errors.As(err, &refusal) {
-		why = refusal.Reason
-	}
+	why := refusalOf(err, reason("port 5353", err, native.ReasonNoOS.With("no multicast")))
 	return native.Unsupported(native.FeatureDiscovery, why)
 }

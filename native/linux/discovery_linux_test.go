@@ -84,7 +84,7 @@ func newHost(t *testing.T) *host {
 }
 
 func (h *host) pid() int {
-	h.say("pid")
+	h.report("pid")
 	n, err := strconv.Atoi(h.until(func(line string) bool { _, err := strconv.Atoi(line); return err == nil }))
 	if err != nil {
 		h.t.Fatal(err)
@@ -167,7 +167,7 @@ func newBridge(t *testing.T, name string) {
 	}
 }
 
-func (h *host) say(line string) { fmt.Fprintln(h.in, line) }
+func (h *host) report(line string) { fmt.Fprintln(h.in, line) }
 
 // until takes lines up to one that will do.
 func (h *host) until(will func(string) bool) string {
@@ -261,8 +261,8 @@ func TestDiscoveryOnABridge(t *testing.T) {
 	for n, h := range all {
 		h.plug("eth0", fmt.Sprint("p", n), "br0")
 		h.up("eth0", fmt.Sprintf("10.0.0.%d/24", n+1))
-		h.say("browse")
-		h.say(fmt.Sprintf("announce host%d eth0,eth1", n))
+		h.report("browse")
+		h.report(fmt.Sprintf("announce host%d eth0,eth1", n))
 	}
 	for n, h := range all {
 		for m, other := range all {
@@ -296,7 +296,7 @@ func TestDiscoveryOnABridge(t *testing.T) {
 	all[2].up("eth0", "10.0.0.77/24")
 	all[0].sees("host2", "eth0", "10.0.0.3", "10.0.0.77")
 
-	all[2].say("withdraw")
+	all[2].report("withdraw")
 	all[0].misses("host2", "eth0")
 	all[1].misses("host2", "eth0")
 	all[1].sees("host0", "eth0")
@@ -314,8 +314,8 @@ func TestDiscoveryByCables(t *testing.T) {
 		a.up(name, fmt.Sprintf("169.254.1%d.1/16", n))
 		b.up(far, fmt.Sprintf("169.254.1%d.2/16", n))
 	}
-	a.say("browse")
-	b.say("announce both tp0,tp1")
+	a.report("browse")
+	b.report("announce both tp0,tp1")
 	a.sees("both", "tb0", "169.254.10.2", b.local("tp0", "tb0"))
 	a.sees("both", "tb1", "169.254.11.2", b.local("tp1", "tb1"))
 	if s := a.seen["both@tb0"]; slices.Contains(s.Addresses, netip.MustParseAddr("169.254.11.2")) {
@@ -324,12 +324,12 @@ func TestDiscoveryByCables(t *testing.T) {
 
 	// Exactly the named interfaces: when what was announced later on one cable is
 	// seen there, what is on the other only has not been.
-	b.say("withdraw")
+	b.report("withdraw")
 	a.misses("both", "tb0")
 	a.misses("both", "tb1")
-	b.say("announce one tp0")
+	b.report("announce one tp0")
 	a.sees("one", "tb0")
-	b.say("announce two tp1")
+	b.report("announce two tp1")
 	a.sees("two", "tb1")
 	if len(a.seen) != 2 {
 		t.Fatalf("sees %v", a.seen)

@@ -56,7 +56,7 @@ type mdnsSearch struct {
 	serviceType string
 	interfaces  []string // none: all
 	found       func(native.Sighting)
-	ears        map[string]*mdnsEar
+	listeners   map[string]*mdnsListener
 }
 
 // outgoing is a message for all on an interface.
@@ -89,9 +89,9 @@ func (m *mdns) setLinks(now time.Duration, links map[string]mdnsLink) {
 			delete(p.on, name)
 		}
 		for _, s := range m.searches {
-			if e := s.ears[name]; e != nil {
+			if e := s.listeners[name]; e != nil {
 				e.end(s.found)
-				delete(s.ears, name)
+				delete(s.listeners, name)
 			}
 		}
 	}
@@ -131,12 +131,12 @@ func (m *mdns) withdraw(p *mdnsPublished) []outgoing {
 	m.published = slices.DeleteFunc(m.published, func(other *mdnsPublished) bool { return other == p })
 	var all []outgoing
 	for name := range p.on {
-		all = m.say(all, p, name, 0)
+		all = m.report(all, p, name, 0)
 	}
 	return all
 }
 
-func (m *mdns) say(all []outgoing, p *mdnsPublished, name string, lifetime time.Duration) []outgoing {
+func (m *mdns) report(all []outgoing, p *mdnsPublished, name string, lifetime time.Duration) []outgoing {
 	message, err := mdnsResponse(mdnsRecords(p.Announcement, m.links[name].addresses, lifetime))
 	if err != nil { // refused when it was announced
 		return all
@@ -146,7 +146,7 @@ func (m *mdns) say(all []outgoing, p *mdnsPublished, name string, lifetime time.
 
 // search begins to look for instances.
 func (m *mdns) search(now time.Duration, serviceType string, interfaces []string, found func(native.Sighting)) *mdnsSearch {
-	s := &mdnsSearch{serviceType: serviceType, interfaces: interfaces, found: found, ears: map[string]*mdnsEar{}}
+	s := &mdnsSearch{serviceType: serviceType, interfaces: interfaces, found: found, listeners: map[string]*mdnsListener{}}
 	m.searches = append(m.searches, s)
 	m.searchAll(now, s)
 	return s
@@ -154,8 +154,8 @@ func (m *mdns) search(now time.Duration, serviceType string, interfaces []string
 
 func (m *mdns) searchAll(now time.Duration, s *mdnsSearch) {
 	for name := range m.links {
-		if s.ears[name] == nil && (len(s.interfaces) == 0 || slices.Contains(s.interfaces, name)) {
-			s.ears[name] = newEar(name, s.serviceType, m.soon(now))
+		if s.listeners[name] == nil && (len(s.interfaces) == 0 || slices.Contains(s.interfaces, name)) {
+			s.listeners[name] = newListener(name, s.serviceType, m.soon(now))
 		}
 	}
 }
@@ -187,8 +187,8 @@ func (m *mdns) receive(now time.Duration, iface string, packet []byte) {
 	}
 	records := slices.Concat(message.Answer, message.Extra)
 	for _, s := range m.searches {
-		if e := s.ears[iface]; e != nil {
-			e.hear(now, records, m.isOwn, m.random)
+		if e := s.listeners[iface]; e != nil {
+			e.receive(now, records, m.isOwn, m.random)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func (m *mdns) step(now time.Duration) (out []outgoing, next time.Duration) {
 			if len(t.due) > 0 && t.due[0] <= now {
 				t.due = slices.DeleteFunc(t.due, func(d time.Duration) bool { return d <= now })
 				t.last = now
-				out = m.say(out, p, name, mdnsLifetime)
+				out = m.report(out, p, name, mdnsLifetime)
 			}
 			if len(t.due) > 0 {
 				at(t.due[0])
@@ -256,8 +256,8 @@ func (m *mdns) step(now time.Duration) (out []outgoing, next time.Duration) {
 		}
 	}
 	for _, s := range m.searches {
-		for name, e := range s.ears {
-			if !e.heard && now < e.next {
+		for name, e := range s.listeners {
+			if !e.received && now < e.next {
 				at(e.next)
 				continue
 			}
@@ -267,7 +267,7 @@ func (m *mdns) step(now time.Duration) (out []outgoing, next time.Duration) {
 					out = append(out, outgoing{name, message})
 				}
 			}
-			e.heard, e.next = false, e.due()
+			e.received, e.next = false, e.due()
 			at(e.next)
 		}
 	}
@@ -313,17 +313,7 @@ func mdnsName(label, rest string) string {
 }
 
 // mdnsLabel is the first label of a full name, as it was before it was escaped.
-func mdnsLabel(name string) string {
-	for i := 0; i < len(name); i++ {
-		switch name[i] {
-		case '\\':
-			i++
-		case '.':
-			return unescapeDNS(name[:i])
-		}
-	}
-	return unescapeDNS(name)
-}
+func mdnsLabel(name string) string { return unescapeDNS(dns.SplitDomainName(name)[0]) }
 
 // unescapeDNS undoes what package dns does to bytes that have a meaning or are
 // not printable.

@@ -12,16 +12,16 @@ import (
 	"github.com/miekg/dns"
 
 	"fulmen/native"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 const testType = "_fulmen._tcp"
 
 // segment joins cores by a wire that carries every message at once.
 type segment struct {
-	now   time.Duration
-	hosts []*segmentHost
-	deaf  map[string]bool // neither hear nor are heard
+	now          time.Duration
+	hosts        []*segmentHost
+	unresponsive map[string]bool // neither hear nor are heard
 }
 
 type segmentHost struct {
@@ -31,10 +31,10 @@ type segmentHost struct {
 	seen []native.Sighting
 }
 
-func newSegment() *segment { return &segment{now: time.Hour, deaf: map[string]bool{}} }
+func newSegment() *segment { return &segment{now: time.Hour, unresponsive: map[string]bool{}} }
 
 func (s *segment) host(name string, addresses ...string) *segmentHost {
-	h := &segmentHost{name: name, mdns: mdns{random: seeds.Seed(1).Source(uint64(len(s.hosts))).Float64}}
+	h := &segmentHost{name: name, mdns: mdns{random: testkit.Seed(1).Source(uint64(len(s.hosts))).Float64}}
 	s.hosts = append(s.hosts, h)
 	h.plug(s.now, addresses...)
 	return h
@@ -64,7 +64,7 @@ func (s *segment) deliver(from *segmentHost, all []outgoing) {
 	from.sent += len(all)
 	for _, o := range all {
 		for _, to := range s.hosts {
-			if _, plugged := to.links[o.iface]; plugged && !s.deaf[to.name] && !s.deaf[from.name] {
+			if _, plugged := to.links[o.iface]; plugged && !s.unresponsive[to.name] && !s.unresponsive[from.name] {
 				to.receive(s.now, o.iface, o.message) // its own as well
 			}
 		}
@@ -139,10 +139,10 @@ func TestMDNSConversation(t *testing.T) {
 	is.Equal(present(c.seen), []string{"bb"})
 
 	// A host that is cut off without a word is gone when its records end.
-	s.deaf["b"] = true
+	s.unresponsive["b"] = true
 	s.run(mdnsLifetime + time.Minute)
 	is.Equal(present(c.seen), nil)
-	s.deaf["b"] = false
+	s.unresponsive["b"] = false
 	s.run(mostInterval)
 	is.Equal(present(c.seen), []string{"bb"})
 
@@ -161,9 +161,9 @@ func TestMDNSLostParts(t *testing.T) {
 	a.published[0].on["e0"].due = nil // it says nothing by itself
 	pointer, err := mdnsResponse(mdnsRecords(a.published[0].Announcement, nil, mdnsLifetime)[:1])
 	is.NoErr(err)
-	s.deaf["a"] = true
+	s.unresponsive["a"] = true
 	s.run(50 * time.Second) // all early questions are lost
-	s.deaf["a"] = false
+	s.unresponsive["a"] = false
 	b.receive(s.now, "e0", pointer)
 	s.run(3 * time.Second)
 	is.Equal(present(b.seen), []string{"aa"})
@@ -185,7 +185,7 @@ func TestMDNSFlood(t *testing.T) {
 		b.receive(s.now, "e0", message)
 	}
 	s.run(time.Second)
-	e := search.ears["e0"]
+	e := search.listeners["e0"]
 	is.Equal(len(e.instances), mostInstances)
 	is.True(slices.Contains(present(b.seen), "aa"))
 	is.True(len(e.hosts) <= mostInstances)

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -20,28 +21,23 @@ const (
 	settleTime = 100 * time.Millisecond
 )
 
-// engine is the one goroutine that serves all announcements and searches of a
-// platform, while there are any. It opens sockets for each interface as it comes,
-// and closes them when it goes: a membership in a group does not outlive its
-// interface, and none comes by itself with a new one.
+// engine serves all announcements and searches of a platform, while there are any,
+// by a goroutine for what is due and one for each socket. It opens sockets for each
+// interface as it comes, and closes them when it goes: a membership in a group does not
+// outlive its interface, and none comes by itself with a new one.
 type engine struct {
 	machine *machine
-	core    mdns
-	sockets map[string][]*mdnsSocket
-	packets chan heardPacket
-	calls   chan func()
 	changed waker.Waker // interfaces may have
 	settled waker.Waker // and no more of it for a while
 	wake    waker.Waker // something is due
-	end     chan struct{}
-	done    chan struct{}
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
 	watch   *watch
-	once    sync.Once
-}
 
-type heardPacket struct {
-	iface   string
-	message []byte
+	mu      sync.Mutex // of what follows
+	core    mdns
+	sockets map[string][]*mdnsSocket
 }
 
 // startEngine begins to listen to the kernel's changes of interfaces.
@@ -52,9 +48,7 @@ func startEngine(m *machine) (*engine, error) {
 	}
 	e := &engine{
 		machine: m, core: mdns{random: rand.Float64}, sockets: map[string][]*mdnsSocket{},
-		packets: make(chan heardPacket), calls: make(chan func()),
 		changed: waker.New(), settled: waker.New(), wake: waker.New(),
-		end: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.watch = &watch{
 		machine: m, listeners: opened, areas: [][]native.Area{{native.AreaNetwork}},
@@ -63,31 +57,28 @@ func startEngine(m *machine) (*engine, error) {
 	if err := e.watch.begin(); err != nil {
 		return nil, err
 	}
-	go e.run()
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.running.Go(e.run)
 	return e, nil
 }
 
-// call runs f between two steps; false = the engine has ended.
-func (e *engine) call(f func()) bool {
-	ran := make(chan struct{})
-	select {
-	case e.calls <- func() { defer close(ran); f() }:
-		<-ran
-		return true
-	case <-e.done:
-		return false
-	}
+// call runs f between two steps, the next of which follows at once.
+func (e *engine) call(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	f()
+	e.wake.Wake()
 }
 
 func (e *engine) run() {
-	defer close(e.done)
-	defer e.closeSockets(func(string) bool { return true })
 	clock := e.machine.clock
-	e.look()
+	e.call(e.look)
 	var timer, settle native.Timer
 	for {
+		e.mu.Lock()
 		out, next := e.core.step(clock.Boot())
 		e.send(out)
+		e.mu.Unlock()
 		if timer != nil {
 			timer.Stop()
 		}
@@ -95,7 +86,7 @@ func (e *engine) run() {
 			timer = clock.AfterFunc(next-clock.Boot(), e.wake.Wake)
 		}
 		select {
-		case <-e.end:
+		case <-e.ctx.Done():
 			if timer != nil {
 				timer.Stop()
 			}
@@ -103,10 +94,6 @@ func (e *engine) run() {
 				settle.Stop()
 			}
 			return
-		case f := <-e.calls:
-			f()
-		case p := <-e.packets:
-			e.core.receive(clock.Boot(), p.iface, p.message)
 		case <-e.wake:
 		case <-e.changed:
 			if settle == nil {
@@ -114,15 +101,16 @@ func (e *engine) run() {
 			}
 		case <-e.settled:
 			settle = nil
-			e.look()
+			e.call(e.look)
 		}
 	}
 }
 
-// stop ends the goroutine, its sockets and its ear for interfaces.
+// stop ends the goroutines, the sockets and the ear for interfaces.
 func (e *engine) stop() error {
-	e.once.Do(func() { close(e.end) })
-	<-e.done
+	e.cancel()
+	e.call(func() { e.closeSockets(func(string) bool { return true }) })
+	e.running.Wait()
 	return e.watch.stop()
 }
 
@@ -138,7 +126,7 @@ func (e *engine) send(all []outgoing) {
 // read, all stays as it was.
 func (e *engine) look() {
 	tables, err := e.machine.links()
-	if err != nil {
+	if err != nil || e.ctx.Err() != nil { // stop has closed the sockets
 		return
 	}
 	links := mdnsLinks(tables)
@@ -168,13 +156,10 @@ func (e *engine) openSockets(l mdnsLink) {
 			continue // the other family may do
 		}
 		e.sockets[l.name] = append(e.sockets[l.name], s)
-		go s.read(func(message []byte) bool {
-			select {
-			case e.packets <- heardPacket{l.name, message}:
-				return true
-			case <-s.closing:
-				return false
-			}
+		e.running.Go(func() {
+			s.read(func(message []byte) {
+				e.call(func() { e.core.receive(e.machine.clock.Boot(), l.name, message) })
+			})
 		})
 	}
 }
@@ -185,7 +170,7 @@ func (e *engine) closeSockets(which func(name string) bool) {
 			continue
 		}
 		for _, s := range sockets {
-			s.end()
+			_ = s.Close()
 		}
 		delete(e.sockets, name)
 	}
@@ -233,7 +218,7 @@ func mdnsLinks(t tables) map[string]mdnsLink {
 const mostInterval = time.Hour
 
 // due is when there is something to ask or to forget next.
-func (e *mdnsEar) due() time.Duration {
+func (e *mdnsListener) due() time.Duration {
 	next := e.ask
 	for _, i := range e.instances {
 		for _, l := range e.leases(i) {
@@ -249,8 +234,8 @@ func (e *mdnsEar) due() time.Duration {
 	return next
 }
 
-// leases are those of the records that an instance is known by.
-func (e *mdnsEar) leases(i *heardInstance) []*lease {
+// leases are the leases of the records that an instance is known by.
+func (e *mdnsListener) leases(i *receivedInstance) []*lease {
 	all := []*lease{&i.pointer}
 	if i.service.until > 0 {
 		all = append(all, &i.service)
@@ -265,7 +250,7 @@ func (e *mdnsEar) leases(i *heardInstance) []*lease {
 }
 
 // questions are what is due to be asked, and with what is known already.
-func (e *mdnsEar) questions(now time.Duration) (questions []dns.Question, known []dns.RR) {
+func (e *mdnsListener) questions(now time.Duration) (questions []dns.Question, known []dns.RR) {
 	all := now >= e.ask
 	if all {
 		e.ask, e.interval = now+e.interval, min(3*e.interval, mostInterval)
@@ -300,7 +285,7 @@ func (e *mdnsEar) questions(now time.Duration) (questions []dns.Question, known 
 }
 
 // questionsOf asks for parts of an instance that end soon or have not come.
-func (e *mdnsEar) questionsOf(now time.Duration, i *heardInstance) (questions []dns.Question) {
+func (e *mdnsListener) questionsOf(now time.Duration, i *receivedInstance) (questions []dns.Question) {
 	missing := false
 	if i.reported == nil && i.pointer.alive(now) {
 		switch {
@@ -329,7 +314,7 @@ func (e *mdnsEar) questionsOf(now time.Duration, i *heardInstance) (questions []
 }
 
 // renew reports whether a record is to be asked for again, and counts the try.
-func (e *mdnsEar) renew(now time.Duration, l *lease, later float64) bool {
+func (e *mdnsListener) renew(now time.Duration, l *lease, later float64) bool {
 	at, ok := l.renewal(later)
 	if !ok || now < at {
 		return false

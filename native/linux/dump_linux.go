@@ -1,164 +1,93 @@
 package linux
 
 import (
-	"encoding/binary"
 	"errors"
-	"sync"
-	"syscall"
+	"time"
 
+	"github.com/vishvananda/netlink/nl"
+	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
 const (
-	// dumpBuffer is above the 32 KiB that the kernel puts into one datagram.
-	dumpBuffer = 64 << 10
 	// dumpTries is how often a dump is asked for that changes while it is told.
 	// The last answer is taken as it is: the changes come as hints too.
 	dumpTries = 4
-	// dumpSeconds is how long the kernel may take for one datagram. It answers
+	// dumpWithin is how long the kernel may take for one datagram. It answers
 	// within the call that asks; this is for a kernel that does not.
-	dumpSeconds = 2
+	dumpWithin = 2 * time.Second
 )
 
-// errInterrupted is a dump during which the table changed.
-var errInterrupted = errors.New("the table changed meanwhile")
+// routes is a socket on which the kernel is asked about the network namespace of the
+// calling thread, one question after the other.
+type routes struct{ socket *nl.NetlinkSocket }
 
-// dumps asks for the kernel's tables. Its buffers are used again: a new one a
-// question is most of what reading the network leaves to collect.
-type dumps struct{ buffers sync.Pool }
-
-// tables asks for all links, addresses and default routes of the network
-// namespace of the calling thread.
-func (b *dumps) tables() (tables, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+func openRoutes() (routes, error) {
+	socket, err := nl.GetNetlinkSocketAt(netns.None(), netns.None(), unix.NETLINK_ROUTE)
 	if err != nil {
-		return tables{}, err
+		return routes{}, err
 	}
-	defer unix.Close(fd)
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: dumpSeconds}); err != nil {
-		return tables{}, err
+	within := unix.NsecToTimeval(dumpWithin.Nanoseconds())
+	if err := socket.SetReceiveTimeout(&within); err != nil {
+		socket.Close()
+		return routes{}, err
 	}
 	// With strict checks the kernel looks at the table that is asked for, and
 	// not all tables are told; kernels before 4.20 tell all.
-	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1)
-	buffer, ok := b.buffers.Get().(*[]byte)
-	if !ok {
-		buffer = new(make([]byte, dumpBuffer))
+	_ = unix.SetsockoptInt(socket.GetFd(), unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1)
+	return routes{socket}, nil
+}
+
+// ask sends a question, and gives the messages of that kind that answer it.
+func (r routes) ask(question *nl.NetlinkRequest, answer uint16) ([][]byte, error) {
+	question.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_ROUTE: {Seq: question.Seq, Socket: r.socket}}
+	return question.Execute(unix.NETLINK_ROUTE, answer)
+}
+
+// dump asks for a table, and gives what can be read of its rows.
+func dump[T any](r routes, table int, answer uint16, body []byte, parse func([]byte) (T, bool)) (rows []T, err error) {
+	var found [][]byte
+	for range dumpTries {
+		question := nl.NewNetlinkRequest(table, unix.NLM_F_DUMP)
+		question.AddRawData(body)
+		if found, err = r.ask(question, answer); !errors.Is(err, nl.ErrDumpInterrupted) {
+			break
+		}
 	}
-	defer b.buffers.Put(buffer)
-	var out tables
-	d := dumper{fd: fd, buffer: *buffer, into: &out}
-	if err := d.ask(unix.RTM_GETLINK, make([]byte, unix.SizeofIfInfomsg)); err != nil {
+	if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) {
+		return nil, err
+	}
+	for _, data := range found {
+		if row, ok := parse(data); ok {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// dumpTables asks for all links, addresses and default routes of the network
+// namespace of the calling thread.
+func dumpTables() (out tables, err error) {
+	kernel, err := openRoutes()
+	if err != nil {
 		return tables{}, err
 	}
-	if err := d.ask(unix.RTM_GETADDR, make([]byte, unix.SizeofIfAddrmsg)); err != nil {
+	defer kernel.socket.Close()
+	if out.Links, err = dump(kernel, unix.RTM_GETLINK, unix.RTM_NEWLINK, make([]byte, unix.SizeofIfInfomsg), parseLink); err != nil {
+		return tables{}, err
+	}
+	if out.Addresses, err = dump(kernel, unix.RTM_GETADDR, unix.RTM_NEWADDR, make([]byte, unix.SizeofIfAddrmsg), parseAddress); err != nil {
 		return tables{}, err
 	}
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		request := make([]byte, unix.SizeofRtMsg)
 		request[0], request[rtTable] = family, unix.RT_TABLE_MAIN
-		err := d.ask(unix.RTM_GETROUTE, request)
+		defaults, err := dump(kernel, unix.RTM_GETROUTE, unix.RTM_NEWROUTE, request, parseRoute)
 		// No table yet, or no such family in this kernel: no routes.
 		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EAFNOSUPPORT) {
 			return tables{}, err
 		}
+		out.Defaults = append(out.Defaults, defaults...)
 	}
 	return out, nil
-}
-
-// dumper asks over one socket, one question after the other.
-type dumper struct {
-	fd       int
-	buffer   []byte
-	sequence uint32
-	into     *tables
-}
-
-func (d *dumper) ask(kind uint16, body []byte) error {
-	before := *d.into
-	for try := 1; ; try++ {
-		err := d.once(kind, body)
-		if !errors.Is(err, errInterrupted) {
-			return err
-		}
-		if try == dumpTries {
-			return nil
-		}
-		*d.into = before
-	}
-}
-
-// once sends the request and takes the answer to its end, interrupted or not.
-func (d *dumper) once(kind uint16, body []byte) error {
-	return d.exchange(kind, unix.NLM_F_REQUEST|unix.NLM_F_DUMP, body)
-}
-
-// exchange sends a message and takes what the kernel says to it.
-func (d *dumper) exchange(kind, flags uint16, body []byte) error {
-	d.sequence++
-	request := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+len(body))
-	binary.NativeEndian.PutUint32(request, uint32(unix.SizeofNlMsghdr+len(body)))
-	binary.NativeEndian.PutUint16(request[4:], kind)
-	binary.NativeEndian.PutUint16(request[6:], flags)
-	binary.NativeEndian.PutUint32(request[8:], d.sequence)
-	if err := unix.Sendto(d.fd, append(request, body...), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return err
-	}
-	interrupted := false
-	for {
-		messages, err := d.receive()
-		if err != nil {
-			return err
-		}
-		for _, m := range messages {
-			if m.Header.Seq != d.sequence {
-				continue
-			}
-			interrupted = interrupted || m.Header.Flags&unix.NLM_F_DUMP_INTR != 0
-			switch m.Header.Type {
-			case unix.NLMSG_DONE, unix.NLMSG_ERROR:
-				if err := answerError(m.Data); err != nil {
-					return err
-				}
-				if interrupted {
-					return errInterrupted
-				}
-				return nil
-			}
-			d.into.add(m)
-		}
-	}
-}
-
-// receive takes one datagram of the kernel's.
-func (d *dumper) receive() ([]syscall.NetlinkMessage, error) {
-	for {
-		n, from, err := unix.Recvfrom(d.fd, d.buffer, unix.MSG_TRUNC)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if sender, ok := from.(*unix.SockaddrNetlink); !ok || sender.Pid != 0 {
-			continue
-		}
-		if n > len(d.buffer) {
-			return nil, unix.EMSGSIZE
-		}
-		// The links' names and addresses are copied out while they are parsed.
-		return syscall.ParseNetlinkMessage(d.buffer[:n])
-	}
-}
-
-// answerError reads the number with which a dump ends: 0, or an error as a
-// negative number.
-func answerError(data []byte) error {
-	if len(data) < 4 {
-		return nil
-	}
-	if number := int32(binary.NativeEndian.Uint32(data)); number < 0 {
-		return syscall.Errno(-number)
-	}
-	return nil
 }

@@ -112,11 +112,11 @@ func FuzzThunderboltNames(f *testing.F) {
 	f.Add("0-301.12")
 	f.Fuzz(func(t *testing.T, name string) {
 		if domain, route, ok := parseDeviceName(name); ok {
-			if fmt.Sprintf("%d-%x", domain, uint64(route)) != name || route.hops() > maxHops {
+			if fmt.Sprintf("%d-%x", domain, uint64(route)) != name || route.Hops() > maxHops {
 				t.Errorf("%q: domain %d, route %s", name, domain, route)
 			}
 			hops := 0
-			for ; route != 0; route = route.parent() {
+			for ; route != 0; route = route.Parent() {
 				hops++
 			}
 			if hops > maxHops {
@@ -184,7 +184,7 @@ func FuzzTree(f *testing.F) {
 		s.read(tree, time.Second)
 		network, _ := tree.network(func() (tables, error) {
 			return tables{Links: []link{{Index: 1, Name: "eth0", Hardware: hardwareEther, Flags: iffUp | iffLowerUp}}}, nil
-		}, &devices{})
+		})
 		memory := tree.memory()
 		(&machine{tree: tree, clock: nativetest.NewClock(time.Unix(0, 0))}).setPressure(memory)
 		facts := native.Snapshot{Identity: tree.identity(), Memory: memory, System: s.read(tree, 2*time.Second), Network: network}

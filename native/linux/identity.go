@@ -17,10 +17,8 @@ func (t tree) identity() *native.Identity {
 	t.setModel(id)
 	t.setHardwareID(id)
 	t.setCores(id)
-	var why native.Reason
-	if id.Chip, why = t.chip(); id.Chip == "" {
-		id.Unknown.Add("chip", why)
-	}
+	chip, why := t.chip()
+	native.Put(&id.Chip, &id.Unknown, "chip", chip, why)
 	id.Unknown.Add("gpu_cores", native.ReasonNoPlatform.With("Linux does not count them"))
 	if id.Architecture == "amd64" {
 		// No GPU that MLX can use on this architecture shares the memory.
@@ -71,7 +69,7 @@ func (t tree) setSystem(id *native.Identity) {
 	release, err := t.bytes("etc/os-release")
 	why := native.ReasonNoOS.With("os-release does not say")
 	if err != nil {
-		why = reason("os-release", err, native.ReasonNoOS.With("no os-release"))
+		why = reason("os-release", err, native.ReasonNoOS.With("there is no os-release"))
 	}
 	fields := parseShellVariables(release)
 	if id.OSName = fields["NAME"]; id.OSName == "" {
@@ -93,7 +91,7 @@ func (t tree) setSystem(id *native.Identity) {
 	case err != nil:
 		id.Unknown.Add("booted_at", reason("stat", err, native.ReasonNoOS))
 	case times.bootedAt <= 0:
-		id.Unknown.Add("booted_at", native.ReasonSourceMalformed.With("stat: no btime"))
+		id.Unknown.Add("booted_at", native.ReasonSourceMalformed.With("proc/stat has no btime"))
 	default:
 		id.BootedAt = native.Stamp(time.Unix(times.bootedAt, 0))
 	}
@@ -131,7 +129,7 @@ func fillers() []string {
 func (t tree) dmiText(field string) (string, native.Reason) {
 	text, err := t.text(dmi + field)
 	if err != nil {
-		return "", reason(field, err, native.ReasonNoHardware.With("neither DMI nor a device tree"))
+		return "", reason(field, err, native.ReasonNoHardware.With("there is neither DMI nor a device tree"))
 	}
 	if slices.Contains(fillers(), strings.ToLower(text)) {
 		return "", native.ReasonSourceMalformed.With(field + ": " + malformedError(text).Error())
@@ -190,7 +188,7 @@ func (t tree) setHardwareID(id *native.Identity) {
 	machine, err := t.text("etc/machine-id")
 	switch {
 	case err != nil:
-		id.Unknown.Add("hardware_id", reason("machine-id", err, native.ReasonNoOS.With("neither product_uuid nor machine-id")))
+		id.Unknown.Add("hardware_id", reason("machine-id", err, native.ReasonNoOS.With("there is neither product_uuid nor machine-id")))
 	case len(machine) != 32 || strings.Trim(machine, "0123456789abcdef") != "":
 		// "uninitialized" during the first boot, empty in an image.
 		id.Unknown.Add("hardware_id", native.ReasonSourceMalformed.With("machine-id: "+malformedError(machine).Error()))

@@ -22,8 +22,6 @@ type machine struct {
 	// mayChange says why the network cannot be changed; empty where it can. It is nil
 	// where nothing changes it.
 	mayChange func() native.Reason
-	// devices are those behind the interfaces.
-	devices devices
 	// sources are what announces changes.
 	sources []hintSource
 
@@ -62,7 +60,7 @@ func (m *machine) read(s *native.Snapshot, area native.Area) {
 	case native.AreaSystem:
 		s.System = m.system.read(m.tree, m.clock.Boot())
 	case native.AreaNetwork:
-		network, err := m.tree.network(m.links, &m.devices)
+		network, err := m.tree.network(m.links)
 		if err != nil {
 			s.Unknown.Add(string(area), native.ReasonReadFailed.With("rtnetlink: "+err.Error()))
 			return

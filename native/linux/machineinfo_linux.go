@@ -11,6 +11,29 @@ import (
 	"fulmen/native"
 )
 
+// hostName hears of changes of the host name. The kernel wakes whoever polls
+// the file for a priority event since Linux 3.3; the flag for an error is set
+// with it and means nothing.
+type hostName struct{ descriptor }
+
+func openHostName(file string) ([]listener, error) {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, refused(native.AreaIdentity, "hostname", err)
+	}
+	return []listener{hostName{descriptor(fd)}}, nil
+}
+
+func (hostName) interest() int16 { return unix.POLLPRI }
+
+func (hostName) ready(revents int16, report announce) error {
+	if revents&unix.POLLNVAL != 0 {
+		return unix.EBADF
+	}
+	report(native.AreaIdentity, "hostname.changed", "")
+	return nil
+}
+
 // machineInfo hears of changes of /etc/machine-info, where the pretty name is.
 // The folder is watched and not the file, which may not exist yet and is
 // replaced when it is written.
@@ -30,7 +53,7 @@ func openMachineInfo(etc string) ([]listener, error) {
 
 func (machineInfo) interest() int16 { return unix.POLLIN }
 
-func (m machineInfo) ready(_ int16, say announce) error {
+func (m machineInfo) ready(_ int16, report announce) error {
 	var names []string
 	buffer := make([]byte, 4096)
 	for {
@@ -48,7 +71,7 @@ func (m machineInfo) ready(_ int16, say announce) error {
 	}
 	// An event without a name is about the folder, or says that others were lost.
 	if slices.Contains(names, "machine-info") || slices.Contains(names, "") {
-		say(native.AreaIdentity, "inotify.changed", "machine-info")
+		report(native.AreaIdentity, "inotify.changed", "machine-info")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,63 +14,40 @@ import (
 // memory reads how memory is used, all but the pressure.
 func (t tree) memory() *native.Memory {
 	m := &native.Memory{}
-	m.Unknown.Add("wired_bytes", native.ReasonNoOS.With("Linux does not add up what is pinned"))
+	m.Unknown.Add("wired_bytes", native.ReasonNoOS.With("Linux does not report how much memory is pinned"))
 	for _, field := range []string{"gpu_working_set_bytes", "gpu_used_bytes"} {
-		m.Unknown.Add(field, native.ReasonNoPlatform.With("Linux does not speak for GPUs; a measurement does"))
+		m.Unknown.Add(field, native.ReasonNoPlatform.With("Linux does not report the GPU's memory; a measurement does"))
 	}
 	data, err := t.bytes("proc/meminfo")
 	info := parseMeminfo(data)
-	absent := func(key string) native.Reason {
-		if err != nil {
-			return reason("meminfo", err, native.ReasonNoOS)
+	setTotals(m, func(key string) (int64, native.Reason) {
+		value, ok := info[key]
+		switch {
+		case err != nil:
+			return 0, reason("meminfo", err, native.ReasonNoOS)
+		case !ok:
+			return 0, native.ReasonSourceMalformed.With("proc/meminfo has no " + key)
 		}
-		return native.ReasonSourceMalformed.With("meminfo: no " + key)
-	}
-	t.setTotals(m, info, absent)
-	setSwap(m, info, absent)
+		return value, ""
+	})
 	t.setCompressed(m, info)
 	t.confine(m)
 	return m
 }
 
-func (t tree) setTotals(m *native.Memory, info map[string]int64, absent func(string) native.Reason) {
-	total, hasTotal := info["MemTotal"]
-	available, hasAvailable := info["MemAvailable"]
-	if hasTotal {
-		m.TotalBytes = &total
-	} else {
-		m.Unknown.Add("total_bytes", absent("MemTotal"))
-	}
-	if hasAvailable {
-		m.AvailableBytes = &available
-	} else {
-		m.Unknown.Add("available_bytes", absent("MemAvailable"))
-	}
-	switch {
-	case !hasTotal:
-		m.Unknown.Add("used_bytes", absent("MemTotal"))
-	case !hasAvailable:
-		m.Unknown.Add("used_bytes", absent("MemAvailable"))
-	default:
-		// The kernel's estimate of what is available can pass the total by the
-		// watermarks it leaves out.
-		m.UsedBytes = new(max(0, total-available))
-	}
-}
+func setTotals(m *native.Memory, read func(string) (int64, native.Reason)) {
+	total, noTotal := read("MemTotal")
+	available, noAvailable := read("MemAvailable")
+	native.Put(&m.TotalBytes, &m.Unknown, "total_bytes", &total, noTotal)
+	native.Put(&m.AvailableBytes, &m.Unknown, "available_bytes", &available, noAvailable)
+	// The kernel's estimate of what is available can pass the total by the
+	// watermarks it leaves out.
+	native.Put(&m.UsedBytes, &m.Unknown, "used_bytes", new(max(0, total-available)), cmp.Or(noTotal, noAvailable))
 
-func setSwap(m *native.Memory, info map[string]int64, absent func(string) native.Reason) {
-	total, ok := info["SwapTotal"]
-	if !ok {
-		m.Unknown.Add("swap_total_bytes", absent("SwapTotal"))
-		m.Unknown.Add("swap_used_bytes", absent("SwapTotal"))
-		return
-	}
-	m.SwapTotalBytes = &total
-	if free, ok := info["SwapFree"]; ok {
-		m.SwapUsedBytes = new(max(0, total-free))
-		return
-	}
-	m.Unknown.Add("swap_used_bytes", absent("SwapFree"))
+	swap, noSwap := read("SwapTotal")
+	free, noFree := read("SwapFree")
+	native.Put(&m.SwapTotalBytes, &m.Unknown, "swap_total_bytes", &swap, noSwap)
+	native.Put(&m.SwapUsedBytes, &m.Unknown, "swap_used_bytes", new(max(0, swap-free)), cmp.Or(noSwap, noFree))
 }
 
 // setCompressed adds up zswap's pool and the memory that zram disks occupy.
@@ -91,7 +69,7 @@ func (t tree) setCompressed(m *native.Memory, info map[string]int64) {
 		}
 	}
 	if !known {
-		m.Unknown.Add("compressed_bytes", native.ReasonNoOS.With("neither zswap nor zram"))
+		m.Unknown.Add("compressed_bytes", native.ReasonNoOS.With("neither zswap nor zram is in use"))
 		return
 	}
 	m.CompressedBytes = &sum
@@ -248,9 +226,9 @@ func (m *machine) setPressure(memory *native.Memory) {
 	data, err := m.tree.bytes(file)
 	ratios := parsePressure(data)
 	if err != nil || ratios.some == nil {
-		why := native.ReasonSourceMalformed.With("pressure: no avg10")
+		why := native.ReasonSourceMalformed.With("proc/pressure/memory has no avg10")
 		if err != nil {
-			why = reason("pressure", err, native.ReasonNoOS.With("the kernel keeps no pressure-stall information"))
+			why = reason("pressure", err, native.ReasonNoOS.With("the kernel does not count pressure stalls"))
 		}
 		memory.Unknown.Add("pressure", why)
 		memory.Unknown.Add("pressure_stall_ratio", why)

@@ -164,15 +164,15 @@ func TestOverflow(t *testing.T) {
 	for mtu := range 200 {
 		is.NoErr(netlink.LinkSetMTU(a, 1000+mtu))
 	}
-	heard := func() []string {
+	received := func() []string {
 		var out []string
 		is.NoErr(opened[0].ready(unix.POLLERR, func(_ native.Area, source, subject string) { out = append(out, source+" "+subject) }))
 		return out
 	}
-	is.Equal(heard(), []string{"rtnetlink.overflow "})
-	is.Equal(heard(), nil) // nothing is left over
+	is.Equal(received(), []string{"rtnetlink.overflow "})
+	is.Equal(received(), nil) // nothing is left over
 	is.NoErr(netlink.LinkSetUp(a))
-	is.True(slices.Contains(heard(), "rtnetlink.link fa0"))
+	is.True(slices.Contains(received(), "rtnetlink.link fa0"))
 }
 
 // TestForeignSenders holds that only the kernel is believed: a process with the

@@ -2,31 +2,28 @@ package linux
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"sync"
 
 	"fulmen/native"
 )
 
 // network puts the kernel's tables together with what sysfs knows of devices.
-func (t tree) network(dump func() (tables, error), devices *devices) (*native.Network, error) {
+func (t tree) network(dump func() (tables, error)) (*native.Network, error) {
 	tables, err := dump()
 	if err != nil {
 		return nil, err
 	}
-	devices.keep(tables.Links)
 	n := &native.Network{Interfaces: []native.Interface{}, Bridges: []native.Bridge{}}
 	slices.SortFunc(tables.Links, func(a, b link) int { return cmp.Compare(a.Index, b.Index) })
 	for _, l := range tables.Links {
-		n.Interfaces = append(n.Interfaces, t.networkInterface(l, tables.Addresses, devices))
+		n.Interfaces = append(n.Interfaces, t.networkInterface(l, tables.Addresses))
 		if l.Kind == "bridge" {
 			n.Bridges = append(n.Bridges, bridge(l, tables.Links))
 		}
 	}
-	t.setReceptacles(n.Interfaces)
+	t.setPortNumbers(n.Interfaces)
 	if n.Services = tables.services(); len(n.Services) == 0 {
-		n.Unknown.Add("services", native.ReasonNoOS.With("the kernel has no services; several programs may keep some"))
+		n.Unknown.Add("services", native.ReasonNoOS.With("Linux has no list of network services; programs such as NetworkManager keep their own"))
 	}
 	if n.PrimaryInterface = primary(tables); n.PrimaryInterface == "" {
 		n.Unknown.Add("primary_interface", native.ReasonNotConnected.With("no default route"))
@@ -34,21 +31,21 @@ func (t tree) network(dump func() (tables, error), devices *devices) (*native.Ne
 	return n, nil
 }
 
-// setReceptacles notes the socket behind each interface over Thunderbolt.
-func (t tree) setReceptacles(interfaces []native.Interface) {
+// setPortNumbers notes the socket behind each interface over Thunderbolt.
+func (t tree) setPortNumbers(interfaces []native.Interface) {
 	if !slices.ContainsFunc(interfaces, func(i native.Interface) bool { return i.Type == native.InterfaceThunderbolt }) {
 		return
 	}
-	behind := t.thunderboltBus().receptacleOfInterface()
+	behind := t.thunderboltBus().portNumberOfInterface()
 	for i := range interfaces {
 		if number, ok := behind[interfaces[i].Name]; ok && interfaces[i].Type == native.InterfaceThunderbolt {
-			interfaces[i].Receptacle = &number
+			interfaces[i].PortNumber = &number
 		}
 	}
 }
 
-func (t tree) networkInterface(l link, addresses []address, devices *devices) native.Interface {
-	dev := devices.of(l, t.device)
+func (t tree) networkInterface(l link, addresses []address) native.Interface {
+	dev := t.device(l)
 	speed := int64(0)
 	if dev.present && l.Flags&iffLoopback == 0 { // asking takes a third of the whole reading
 		speed = t.speed(l)
@@ -65,12 +62,12 @@ func (t tree) networkInterface(l link, addresses []address, devices *devices) na
 			})
 		}
 	}
-	i.Unknown.Add("expensive", native.ReasonNoOS.With("the kernel does not rate traffic"))
+	i.Unknown.Add("expensive", native.ReasonNoOS.With("Linux does not report which networks are expensive"))
 	switch {
 	case !carrier:
 		i.Unknown.Add("speed_bits_per_s", native.ReasonNotConnected)
 	case speed == 0:
-		i.Unknown.Add("speed_bits_per_s", native.ReasonNoOS.With("the driver states none"))
+		i.Unknown.Add("speed_bits_per_s", native.ReasonNoOS.With("the driver does not report one"))
 	default:
 		i.SpeedBitsPerS = &speed
 	}
@@ -82,46 +79,6 @@ type device struct {
 	present  bool // sysfs shows this very interface
 	wireless bool
 	driver   string
-}
-
-// devices remembers what sysfs said of interfaces: it stays so until an interface
-// goes, and reading it takes longer than the kernel's tables.
-type devices struct {
-	mu    sync.Mutex
-	known map[interfaceKey]device
-}
-
-// interfaceKey tells one interface from the next: the kernel counts its indexes up.
-type interfaceKey struct {
-	index         int
-	name, address string
-}
-
-func keyOf(l link) interfaceKey { return interfaceKey{l.Index, l.Name, l.Address} }
-
-// keep forgets what is gone.
-func (d *devices) keep(links []link) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	maps.DeleteFunc(d.known, func(k interfaceKey, _ device) bool {
-		return !slices.ContainsFunc(links, func(l link) bool { return keyOf(l) == k })
-	})
-}
-
-// of gives an interface's, and reads it where that is the first time.
-func (d *devices) of(l link, read func(link) device) device {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	known, ok := d.known[keyOf(l)]
-	if !ok {
-		if known = read(l); known.present { // else udev may not have renamed it yet
-			if d.known == nil {
-				d.known = map[interfaceKey]device{}
-			}
-			d.known[keyOf(l)] = known
-		}
-	}
-	return known
 }
 
 // device reads sysfs, which may show another network namespace than rtnetlink:
@@ -157,7 +114,7 @@ func bridge(l link, links []link) native.Bridge {
 			b.KernelMembers = append(b.KernelMembers, member.Name)
 		}
 	}
-	b.Unknown.Add("stored_members", native.ReasonNoOS.With("the kernel stores nothing; several programs may"))
+	b.Unknown.Add("stored_members", native.ReasonNoOS.With("Linux stores no bridge members; programs such as NetworkManager keep their own"))
 	return b
 }
 

@@ -1,21 +1,20 @@
 package linux
 
 import (
+	"os"
 	"testing"
 
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkNetwork is one reading of the network, as after every hint.
 func BenchmarkNetwork(b *testing.B) {
-	var known devices
-	var kernel dumps
-	t := tree{proc: newKernelFiles("/proc"), sys: newKernelFiles("/sys"), etc: newKernelFiles("/etc")}
+	t := tree{proc: os.DirFS("/proc"), sys: os.DirFS("/sys"), etc: os.DirFS("/etc")}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := t.network(kernel.tables, &known); err != nil {
+		if _, err := t.network(dumpTables); err != nil {
 			b.Fatal(err)
 		}
 	}

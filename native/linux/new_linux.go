@@ -30,9 +30,9 @@ func New(options Options) (native.Platform, error) {
 
 func newMachine(o Options) *machine {
 	return &machine{
-		tree:    tree{proc: newKernelFiles(o.Proc), sys: newKernelFiles(o.Sys), etc: os.DirFS(o.Etc)},
+		tree:    tree{proc: os.DirFS(o.Proc), sys: os.DirFS(o.Sys), etc: os.DirFS(o.Etc)},
 		clock:   o.Clock,
-		links:   new(dumps).tables,
+		links:   dumpTables,
 		sources: kernelSources(o),
 		stalls:  stalls{hold: stallHold}, mayChange: mayChange,
 	}

@@ -14,9 +14,9 @@ import (
 type lanes struct{ gigabits, away, towards int }
 
 // device is the name of a router or a peer, and its path in uevents.
-func (w *workbench) device(domain int, route thunderboltRoute) (name, path string) {
+func (w *workbench) device(domain int, route native.Route) (name, path string) {
 	path = fmt.Sprintf("/devices/pci0000:00/0000:00:%02x.0/domain%d/%d-0", domain+1, domain, domain)
-	for hops := range route.hops() {
+	for hops := range route.Hops() {
 		path += fmt.Sprintf("/%d-%x", domain, uint64(route)&(1<<(8*(hops+1))-1))
 	}
 	return fmt.Sprintf("%d-%x", domain, uint64(route)), path
@@ -37,7 +37,7 @@ func (w *workbench) plugController(domain int, uuid, version string, adapters ..
 }
 
 // plugHub adds a router below the host's.
-func (w *workbench) plugHub(domain int, route thunderboltRoute, vendor, product string, l lanes) {
+func (w *workbench) plugHub(domain int, route native.Route, vendor, product string, l lanes) {
 	name, path := w.device(domain, route)
 	w.write(bus(name)+"vendor_name", vendor)
 	w.write(bus(name)+"device_name", product)
@@ -50,7 +50,7 @@ func (w *workbench) plugHub(domain int, route thunderboltRoute, vendor, product 
 
 // plugPeer adds a computer, its services, and the interface of the first where
 // it is given.
-func (w *workbench) plugPeer(domain int, route thunderboltRoute, uuid, vendor, product string, l lanes, iface string, services ...native.PeerService) {
+func (w *workbench) plugPeer(domain int, route native.Route, uuid, vendor, product string, l lanes, iface string, services ...native.PeerService) {
 	name, path := w.device(domain, route)
 	w.write(bus(name)+"vendor_name", vendor)
 	w.write(bus(name)+"device_name", product)
@@ -79,7 +79,7 @@ func (w *workbench) plugPeer(domain int, route thunderboltRoute, uuid, vendor, p
 }
 
 // retrain changes the link of a router or a peer.
-func (w *workbench) retrain(domain int, route thunderboltRoute, l lanes) {
+func (w *workbench) retrain(domain int, route native.Route, l lanes) {
 	name, path := w.device(domain, route)
 	away, towards := "rx", "tx"
 	if w.has(bus(name) + "unique_id") {
@@ -90,12 +90,12 @@ func (w *workbench) retrain(domain int, route thunderboltRoute, l lanes) {
 }
 
 // unplug takes away what is at the end of the route and all that hangs on it.
-func (w *workbench) unplug(domain int, route thunderboltRoute) {
+func (w *workbench) unplug(domain int, route native.Route) {
 	names, err := os.ReadDir(filepath.Join(w.sys, bus("")))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	mask := thunderboltRoute(1)<<(8*route.hops()) - 1
+	mask := native.Route(1)<<(8*route.Hops()) - 1
 	for _, entry := range slices.Backward(names) {
 		peer, _, service := parseServiceName(entry.Name())
 		if !service {
@@ -152,8 +152,8 @@ func (w *workbench) link(name string, l lanes, away, towards string) {
 }
 
 // socket notes the state of the host's socket, where the route begins there.
-func (w *workbench) socket(domain int, route thunderboltRoute, state string) {
-	if file := fmt.Sprintf("%susb4_port%d/link", bus(fmt.Sprintf("%d-0", domain)), route.adapter()); route.hops() == 1 && w.has(file) {
+func (w *workbench) socket(domain int, route native.Route, state string) {
+	if file := fmt.Sprintf("%susb4_port%d/link", bus(fmt.Sprintf("%d-0", domain)), route.Adapter()); route.Hops() == 1 && w.has(file) {
 		w.write(file, state)
 	}
 }

@@ -16,11 +16,11 @@ var (
 	rdmaOffer  = native.PeerService{ProtocolID: native.ProtocolRDMA, Version: 1}
 )
 
-func port(s native.Snapshot, receptacle int) native.Port {
+func port(s native.Snapshot, hostPort int) native.Port {
 	if s.Thunderbolt == nil {
 		return native.Port{}
 	}
-	p, _ := s.Thunderbolt.Port(receptacle)
+	p, _ := s.Thunderbolt.Port(hostPort)
 	return p
 }
 
@@ -76,12 +76,12 @@ func TestCablesAreHeard(t *testing.T) {
 		if len(p.Peers) != 1 {
 			return false
 		}
-		speed, known := p.PathSpeed(p.Peers[0])
-		return p.Interface == "thunderbolt0" && known && speed == native.LinkSpeed{TxBitsPerS: 40e9, RxBitsPerS: 40e9}
+		link := p.Peers[0].Negotiated
+		return p.Interface == "thunderbolt0" && p.Peers[0].Hub == "0x3" && link != nil && link.TxBitsPerS == 40e9 && link.RxBitsPerS == 40e9
 	})
 	step("its interface goes and comes", network, func() { w.unplug(0, 0x503); peer() }, "uevent.add", "thunderbolt0", func(s native.Snapshot) bool {
 		i, ok := s.Network.Interface("thunderbolt0")
-		return ok && i.Type == native.InterfaceThunderbolt && i.Receptacle != nil && *i.Receptacle == 2
+		return ok && i.Type == native.InterfaceThunderbolt && i.PortNumber != nil && *i.PortNumber == 2
 	})
 	step("the hub is pulled, and all behind it", thunderbolt, func() { w.unplug(0, 0x3) }, "uevent.remove", "0-3", func(s native.Snapshot) bool {
 		return port(s, 2).Status == native.PortEmpty && port(s, 2).Interface == "" && len(port(s, 2).Hubs) == 0
@@ -106,8 +106,7 @@ func TestRDMAFollowsItsInterface(t *testing.T) {
 		return nil
 	}
 	e.after("its interface gets a link", up, area, "rtnetlink.link", "eth0", func(s native.Snapshot) bool {
-		_, mapped := s.RDMA.Devices[0].IPv4GID()
-		return s.RDMA.Devices[0].PortState == native.RDMAPortActive && mapped
+		return s.RDMA.Devices[0].PortState == native.RDMAPortActive && len(s.RDMA.Devices[0].GIDs) == 1 && s.RDMA.Devices[0].GIDs[0].Address.Is4In6()
 	})
 	gone := func() error { w.unplugRDMA("mlx5_0"); return nil }
 	e.after("the device goes", gone, area, "uevent.remove", "mlx5_0", func(s native.Snapshot) bool {

@@ -62,16 +62,16 @@ type trigger struct {
 
 func (*trigger) interest() int16 { return unix.POLLPRI }
 
-func (t *trigger) ready(revents int16, say announce) error {
+func (t *trigger) ready(revents int16, report announce) error {
 	if revents&unix.POLLPRI == 0 {
 		return errors.New("the control group is gone")
 	}
 	t.machine.stalls.note(t.full, t.machine.clock.Boot())
 	t.calm.arm()
 	if t.full {
-		say(native.AreaMemory, "psi.memory", "full")
+		report(native.AreaMemory, "psi.memory", "full")
 	} else {
-		say(native.AreaMemory, "psi.memory", "some")
+		report(native.AreaMemory, "psi.memory", "some")
 	}
 	return nil
 }
@@ -106,11 +106,11 @@ func (c *calm) ifPressed() {
 
 func (*calm) interest() int16 { return unix.POLLIN }
 
-func (c *calm) ready(_ int16, say announce) error {
+func (c *calm) ready(_ int16, report announce) error {
 	if _, err := unix.Read(int(c.descriptor), make([]byte, 8)); err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
 		return err
 	}
 	c.ifPressed() // first: who hears of this and finds the pressure still there hears once more
-	say(native.AreaMemory, "psi.calm", "")
+	report(native.AreaMemory, "psi.calm", "")
 	return nil
 }

@@ -17,13 +17,13 @@ import (
 // POLLPRI when its peer sends a byte out of band.
 type urgent struct{ *trigger }
 
-func (u urgent) ready(revents int16, say announce) error {
+func (u urgent) ready(revents int16, report announce) error {
 	if revents&unix.POLLPRI != 0 {
 		if _, _, err := unix.Recvfrom(u.fd(), make([]byte, 1), unix.MSG_OOB); err != nil {
 			return err
 		}
 	}
-	return u.trigger.ready(revents, say)
+	return u.trigger.ready(revents, report)
 }
 
 // urgentPair returns a descriptor for poll(2), and the connection that makes it ready.

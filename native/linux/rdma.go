@@ -19,7 +19,7 @@ func (t tree) drivesRDMA() bool { return t.exists(strings.TrimSuffix(rdmaFolder,
 
 // noRDMA is why the area is absent where the kernel has no such class.
 func noRDMA() native.Reason {
-	return native.ReasonNoHardware.With("the kernel drives no RDMA device")
+	return native.ReasonNoHardware.With("Linux finds no RDMA device")
 }
 
 // rdma reads the devices. It is nil with the reason where the kernel has no part
@@ -35,7 +35,7 @@ func (t tree) rdma() (*native.RDMA, native.Reason) {
 	if len(r.Devices) > 0 {
 		r.HardwareCapable = new(true)
 	} else {
-		r.Unknown.Add("hardware_capable", native.ReasonNoOS.With("hardware shows only once it has a driver"))
+		r.Unknown.Add("hardware_capable", native.ReasonNoOS.With("Linux shows RDMA hardware only once it has a driver"))
 	}
 	r.Unknown.Add("switch", native.ReasonNoOS.With("Linux has no switch for RDMA"))
 	return r, ""
@@ -54,9 +54,9 @@ func (t tree) rdmaDevice(name string) native.RDMADevice {
 		d.Unknown.Add("gids", reason("gids", err, native.ReasonSourceGone))
 	}
 	if d.Interface = t.rdmaInterface(name, port, gids); d.Interface == "" {
-		d.Unknown.Add("interface", native.ReasonNoOS.With("the kernel names no interface of it"))
+		d.Unknown.Add("interface", native.ReasonNoOS.With("Linux does not say which interface belongs to it"))
 	}
-	d.Unknown.Add("mtu_bytes", native.ReasonNoOS.With("the kernel does not tell it without opening the device"))
+	d.Unknown.Add("mtu_bytes", native.ReasonNoOS.With("Linux reports it only to a program that opens the device"))
 	if state != "" && state != native.RDMAPortActive {
 		// The file has a number all the same, which means nothing.
 		d.Unknown.Add("speed_bits_per_s", native.ReasonNotConnected)

@@ -73,8 +73,8 @@ func TestRDMADevice(t *testing.T) {
 		"entries in the order of their index, without those of an old kernel that are empty": {
 			merged(active, map[string]string{"ports/1/gids/10": mapped, "ports/1/gids/9": first, "ports/1/gid_attrs/ndevs/9": "eth0\n", "ports/1/gids/x": "y"}),
 			map[string]error{"ports/1/gids/0": syscall.EINVAL}, func(d native.RDMADevice) bool {
-				gid, ok := d.IPv4GID()
-				return len(d.GIDs) == 2 && d.GIDs[0].Index == 9 && ok && gid.Index == 10 && d.Interface == "eth0"
+				_, ok := d.GIDs[1].IPv4()
+				return len(d.GIDs) == 2 && d.GIDs[0].Index == 9 && ok && d.GIDs[1].Index == 10 && d.Interface == "eth0"
 			}},
 		"one entry that cannot be read": {merged(active, map[string]string{"ports/1/gids/1": mapped}),
 			map[string]error{"ports/1/gids/0": syscall.EIO}, func(d native.RDMADevice) bool {

@@ -166,5 +166,5 @@ func TestAnEmptyTree(t *testing.T) {
 	is.True(errors.Is(caps.Need(native.FactsFeature(native.AreaMemory)), native.ErrUnsupported))
 	is.True(errors.Is(caps.Need(native.FactsFeature(native.AreaNetwork)), native.ErrUnsupported))
 	_, err = m.Watch(func(native.Hint) {})
-	is.True(errors.Is(err, native.ErrUnsupported)) // nothing to hear from
+	is.True(errors.Is(err, native.ErrUnsupported)) // no source of events is available
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -38,7 +37,7 @@ func openRouteEvents(bufferBytes int, rdma func() bool) ([]listener, error) {
 // ready takes what is queued and names each thing once. When the queue ran over,
 // whatever is left in it is as old as what was lost: one hint says that
 // everything may have changed, and the queue, now empty, goes on as before.
-func (r routeEvents) ready(_ int16, say announce) error {
+func (r routeEvents) ready(_ int16, report announce) error {
 	var events []routeEvent
 	malformed := false
 	lost, err := r.take(func(datagram []byte) {
@@ -54,12 +53,12 @@ func (r routeEvents) ready(_ int16, say announce) error {
 		events = []routeEvent{{source: "rtnetlink.overflow"}}
 	}
 	for _, e := range events {
-		say(native.AreaNetwork, e.source, e.subject)
+		report(native.AreaNetwork, e.source, e.subject)
 	}
 	if len(events) > 0 && r.rdma() {
 		for _, e := range events {
 			if e.source != "rtnetlink.route" {
-				say(native.AreaRDMA, e.source, e.subject)
+				report(native.AreaRDMA, e.source, e.subject)
 			}
 		}
 	}
@@ -219,24 +218,6 @@ func parseRoute(data []byte) (route, bool) {
 	return route{IPv6: data[0] == unix.AF_INET6, Index: int(int32(index)), Metric: metric}, int32(index) > 0
 }
 
-// add puts a message of a dump into the tables.
-func (t *tables) add(m syscall.NetlinkMessage) {
-	switch m.Header.Type {
-	case unix.RTM_NEWLINK:
-		if l, ok := parseLink(m.Data); ok {
-			t.Links = append(t.Links, l)
-		}
-	case unix.RTM_NEWADDR:
-		if a, ok := parseAddress(m.Data); ok {
-			t.Addresses = append(t.Addresses, a)
-		}
-	case unix.RTM_NEWROUTE:
-		if r, ok := parseRoute(m.Data); ok {
-			t.Defaults = append(t.Defaults, r)
-		}
-	}
-}
-
 // netlinkGroup is a netlink socket that is a member of multicast groups: the
 // kernel puts one datagram into it for each thing that it announces.
 type netlinkGroup struct {
@@ -246,6 +227,9 @@ type netlinkGroup struct {
 	// buffer holds one datagram; one goroutine takes them.
 	buffer []byte
 }
+
+// netlinkBuffer is above the 32 KiB that the kernel puts into one datagram.
+const netlinkBuffer = 64 << 10
 
 // openNetlink joins groups, a mask, in the network namespace of the calling
 // thread. bufferBytes is the size of the queue; 0 is the system's own.
@@ -261,7 +245,7 @@ func openNetlink(protocol int, groups uint32, bufferBytes int) (netlinkGroup, er
 	if err != nil {
 		return netlinkGroup{}, errors.Join(err, unix.Close(fd))
 	}
-	return netlinkGroup{descriptor: descriptor(fd), trusted: fromKernel, buffer: make([]byte, dumpBuffer)}, nil
+	return netlinkGroup{descriptor: descriptor(fd), trusted: fromKernel, buffer: make([]byte, netlinkBuffer)}, nil
 }
 
 // fromKernel reports whether the sender is number 0. Any process with the
@@ -272,9 +256,6 @@ func fromKernel(from unix.Sockaddr) bool {
 }
 
 func (netlinkGroup) interest() int16 { return unix.POLLIN }
-
-// file is the socket's.
-func (n netlinkGroup) file() *os.File { return os.NewFile(uintptr(n.descriptor), "netlink") }
 
 // mostDatagrams is how many are taken before the hints go out, so that a flood
 // delays nobody; poll(2) says at once that there is more.

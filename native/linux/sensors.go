@@ -69,19 +69,7 @@ func (t tree) addTemperature(sys *native.System, driver, sensor string) {
 	if err != nil {
 		return
 	}
-	celsius := float64(milli) / 1000
-	sys.Temperatures = append(sys.Temperatures, native.Temperature{Name: t.sensorName(driver, sensor), TemperatureCelsius: celsius})
-	hottest := func(at **float64) {
-		if *at == nil || **at < celsius {
-			*at = &celsius
-		}
-	}
-	if slices.Contains(cpuSensors(), driver) {
-		hottest(&sys.CPUTemperatureCelsius)
-	}
-	if slices.Contains(gpuSensors(), driver) {
-		hottest(&sys.GPUTemperatureCelsius)
-	}
+	sys.AddTemperature(t.sensorName(driver, sensor), float64(milli)/1000, slices.Contains(cpuSensors(), driver), slices.Contains(gpuSensors(), driver))
 }
 
 func (t tree) fan(driver, sensor string) native.Fan {
@@ -137,15 +125,15 @@ func (t tree) setSupply(sys *native.System) {
 	case discharging:
 		sys.PowerSource = native.PowerBattery
 	case supplies == 0:
-		sys.Unknown.Add("power_source", native.ReasonNoHardware.With("no power supply is described"))
+		sys.Unknown.Add("power_source", native.ReasonNoHardware.With("Linux lists no power supply"))
 	default:
-		sys.Unknown.Add("power_source", native.ReasonNoOS.With("no supply says that it is in use"))
+		sys.Unknown.Add("power_source", native.ReasonNoOS.With("no power supply says that it is in use"))
 	}
 	switch {
 	case charge.full > 0:
 		sys.BatteryRatio = new(min(1, charge.now/charge.full))
 	case charge.batteries > 0:
-		sys.Unknown.Add("battery_ratio", native.ReasonNoOS.With("the battery tells no charge"))
+		sys.Unknown.Add("battery_ratio", native.ReasonNoOS.With("the battery does not report its charge"))
 	default:
 		sys.Unknown.Add("battery_ratio", native.ReasonNoHardware)
 	}
@@ -191,7 +179,7 @@ type energyCounter struct {
 // root may read them, because the exact course of power gives secrets away.
 // Folders of another control type (intel-rapl-mmio) count the same energy again.
 func (t tree) energyCounters() (map[string]energyCounter, native.Reason) {
-	why := native.ReasonNoHardware.With("no RAPL")
+	why := native.ReasonNoHardware.With("the processor has no energy counters (RAPL)")
 	counters := map[string]energyCounter{}
 	for _, folder := range t.names("sys/class/powercap") {
 		domain, err := t.text(powercap + folder + "/name")

@@ -26,7 +26,7 @@ const (
 func serviceLabel(iface, name string) (string, error) {
 	number, isOurs := strings.CutPrefix(name, serviceName)
 	if n, err := strconv.ParseUint(number, 10, 8); !isOurs || err != nil || number != strconv.FormatUint(n, 10) {
-		return "", fmt.Errorf("name: %q is not %q and a number", name, serviceName)
+		return "", fmt.Errorf("name: %q is not %q followed by a number", name, serviceName)
 	}
 	label := iface + serviceMark + number
 	if len(label) > maxLabel {

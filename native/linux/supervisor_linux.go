@@ -1,11 +1,10 @@
 package linux
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +29,7 @@ const (
 // supervisor runs units under systemd where that runs, else as processes in
 // sessions of their own, which belong to init when the daemon is gone.
 type supervisor struct {
-	records unitrecord.Store
+	unitrecord.Store
 	systemd *systemd // nil where it does not run
 	boot    string   // names this boot
 }
@@ -40,7 +39,7 @@ func newSupervisor(o Options) *supervisor {
 	if folder == "" {
 		folder = defaultUnits(os.Geteuid(), os.Getenv("XDG_RUNTIME_DIR"), os.TempDir())
 	}
-	s := &supervisor{records: unitrecord.Store{Folder: folder}, systemd: findSystemd()}
+	s := &supervisor{Store: unitrecord.Store{Folder: folder}, systemd: findSystemd()}
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		s.boot = strings.TrimSpace(string(id))
 	}
@@ -61,74 +60,33 @@ func defaultUnits(uid int, runtime, temp string) string {
 
 // Start runs the unit.
 func (s *supervisor) Start(ctx context.Context, unit native.Unit) error {
-	return about(unit.Label, s.start(ctx, unit))
-}
-
-// about says which unit an error is about.
-func about(label string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &native.ActionError{Action: native.FeatureSupervisor, Subject: label, Err: err}
-}
-
-func (s *supervisor) start(ctx context.Context, unit native.Unit) (err error) {
-	if err := errors.Join(ctx.Err(), unitrecord.Check(unit)); err != nil {
-		return err
-	}
-	// The record comes first: a daemon that is killed in between leaves a record
-	// of nothing, and never a process without one.
 	r := unitrecord.Record{Label: unit.Label, Socket: unit.Socket, Boot: s.boot}
 	if s.systemd != nil {
 		r.Unit = unit.Label + ".service"
 	}
-	if err := s.records.Add(r); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.records.Remove(unit.Label))
+	return s.Store.Start(ctx, unit, r, func() (err error) {
+		unit.Env = append(slices.Clone(unit.Env), unitrecord.Variable+"="+unit.Label)
+		if s.systemd != nil {
+			r.PID, err = s.systemd.start(ctx, unit)
+		} else {
+			r.PID, err = detach(unit)
 		}
-	}()
-	unit.Env = append(slices.Clone(unit.Env), unitrecord.Variable+"="+unit.Label)
-	if s.systemd != nil {
-		r.PID, err = s.systemd.start(ctx, unit)
-	} else {
-		r.PID, err = detach(unit)
-	}
-	if err != nil {
-		return err
-	}
-	if p, ok := readProcess(r.PID); ok {
-		r.Started = p.started
-	}
-	// What runs now is found by its variable too: a record that cannot be
-	// completed is no reason to lose it.
-	_ = s.records.Set(r)
-	return nil
+		if err != nil {
+			return err
+		}
+		if p, ok := readProcess(r.PID); ok {
+			r.Started = p.Starttime
+		}
+		// What runs now is found by its variable too: a record that cannot be
+		// completed is no reason to lose it.
+		_ = s.Set(r)
+		return nil
+	})
 }
 
 // List returns the units of this store.
 func (s *supervisor) List(ctx context.Context, prefix string) ([]native.UnitStatus, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	records, err := s.records.List(prefix)
-	units := make([]native.UnitStatus, 0, len(records))
-	for _, r := range records {
-		unit := native.UnitStatus{Label: r.Label, State: native.UnitEnded, Socket: r.Socket}
-		if pid := s.first(r); pid != 0 {
-			unit.State, unit.PID = native.UnitRunning, pid
-		}
-		units = append(units, unit)
-	}
-	return units, err
-}
-
-// Attach connects to the unit's socket.
-func (s *supervisor) Attach(ctx context.Context, label string) (net.Conn, error) {
-	conn, err := s.records.Attach(ctx, label)
-	return conn, about(label, err)
+	return s.Store.Units(ctx, prefix, func(_ context.Context, r unitrecord.Record) (int, error) { return s.first(r), nil })
 }
 
 // first is the unit's first process while it runs, else 0.
@@ -142,15 +100,15 @@ func (s *supervisor) first(r unitrecord.Record) int {
 		if len(marked) == 0 {
 			return 0
 		}
-		return slices.MinFunc(marked, func(a, b process) int { return int(int64(a.started) - int64(b.started)) }).pid
+		return slices.MinFunc(marked, func(a, b process) int { return cmp.Compare(a.Starttime, b.Starttime) }).PID
 	}
 	p, ok := readProcess(r.PID)
 	switch {
-	case !ok || p.started != r.Started:
+	case !ok || p.Starttime != r.Started:
 		return 0
 	case !p.over():
 		return r.PID
-	case p.parent == os.Getpid():
+	case p.PPID == os.Getpid():
 		// One of this daemon's, or of what it was before it started itself again in its
 		// own place: its number is not free before this. Nor is it over as long as one of
 		// its threads is not.
@@ -163,11 +121,11 @@ func (s *supervisor) first(r unitrecord.Record) int {
 
 // Remove kills whatever is left of the unit and forgets it.
 func (s *supervisor) Remove(ctx context.Context, label string) error {
-	return about(label, s.remove(ctx, label))
+	return unitrecord.About(label, s.remove(ctx, label))
 }
 
 func (s *supervisor) remove(ctx context.Context, label string) error {
-	r, err := s.records.Get(label)
+	r, err := s.Store.Get(label)
 	if err != nil {
 		return err
 	}
@@ -182,17 +140,14 @@ func (s *supervisor) remove(ctx context.Context, label string) error {
 		}
 	}
 	// The socket of a process that was killed stays behind.
-	if err := os.Remove(r.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return s.records.Remove(label)
+	return s.Store.Discard(label, r.Socket)
 }
 
 // Forget is Remove of a unit whose program has ended by itself and left nothing.
 func (s *supervisor) Forget(ctx context.Context, label string) error {
-	r, err := s.records.Get(label)
+	r, err := s.Store.Get(label)
 	if err != nil {
-		return about(label, err)
+		return unitrecord.About(label, err)
 	}
 	// Nothing announces the end of a process that is no child.
 	tick := time.NewTicker(lookAgain)
@@ -200,17 +155,14 @@ func (s *supervisor) Forget(ctx context.Context, label string) error {
 	for late := time.Now().Add(endsItself); s.first(r) != 0; {
 		select {
 		case <-ctx.Done():
-			return about(label, ctx.Err())
+			return unitrecord.About(label, ctx.Err())
 		case <-tick.C:
 		}
 		if time.Now().After(late) {
 			return s.Remove(ctx, label)
 		}
 	}
-	if err := os.Remove(r.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return about(label, err)
-	}
-	return about(label, s.records.Remove(label))
+	return unitrecord.About(label, s.Store.Discard(label, r.Socket))
 }
 
 // end kills all processes of the unit: first those below the first one, which,

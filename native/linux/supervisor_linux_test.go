@@ -185,10 +185,10 @@ func TestAUnitOutlivesItsDaemon(t *testing.T) {
 	out, err := daemon.StdoutPipe()
 	is.NoErr(err)
 	is.NoErr(daemon.Start())
-	said := make([]byte, 8)
-	_, err = io.ReadFull(out, said)
+	reported := make([]byte, 8)
+	_, err = io.ReadFull(out, reported)
 	is.NoErr(err)
-	is.Equal(string(said), "started\n")
+	is.Equal(string(reported), "started\n")
 	is.NoErr(syscall.Kill(-daemon.Process.Pid, syscall.SIGKILL)) // and all that it took along
 	is.True(daemon.Wait() != nil)
 
@@ -199,10 +199,10 @@ func TestAUnitOutlivesItsDaemon(t *testing.T) {
 	is.Equal(units[0].PID, first)
 
 	// A daemon that was killed before it knew the process's number.
-	r, err := s.records.Get(unitLabel)
+	r, err := s.Store.Get(unitLabel)
 	is.NoErr(err)
 	r.PID, r.Started = 0, 0
-	is.NoErr(s.records.Set(r))
+	is.NoErr(s.Store.Set(r))
 	units, err = s.List(t.Context(), "org.fulmen.")
 	is.NoErr(err)
 	is.Equal(units[0].PID, first)
@@ -212,7 +212,7 @@ func TestAUnitOutlivesItsDaemon(t *testing.T) {
 	is.NoErr(conn.Close())
 	ended(t, first)
 	r.PID, r.Started = first, 1
-	is.NoErr(s.records.Set(r))
+	is.NoErr(s.Store.Set(r))
 	units, err = s.List(t.Context(), "org.fulmen.")
 	is.NoErr(err)
 	is.Equal(units[0].State, native.UnitEnded)
@@ -229,7 +229,7 @@ func TestAUnitThatEndedIsForgotten(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	is.True(errors.Is(s.Forget(ctx, unitLabel), context.Canceled))
-	_, err := s.records.Get(unitLabel)
+	_, err := s.Store.Get(unitLabel)
 	is.NoErr(err)
 
 	is.NoErr(os.WriteFile(unitIn(folder).Socket+".over", nil, 0o600))
@@ -261,7 +261,7 @@ func TestAnEndedUnitLeavesNoZombie(t *testing.T) {
 	is.NoErr(os.WriteFile(unitIn(folder).Socket+".over", nil, 0o600))
 	is.NoErr(conn.Close())
 
-	again := &supervisor{records: s.records, boot: s.boot}
+	again := &supervisor{Store: s.Store, boot: s.boot}
 	until(t, "its end", func() bool {
 		units, err := again.List(t.Context(), "")
 		is.NoErr(err)
@@ -278,7 +278,7 @@ func TestARecordOfAnotherBootNamesNoProcess(t *testing.T) {
 	s, folder := bench(t)
 	p, ok := readProcess(os.Getpid())
 	is.True(ok)
-	is.NoErr(s.records.Add(unitrecord.Record{Label: unitLabel, Socket: filepath.Join(folder, "s"), PID: os.Getpid(), Started: p.started, Boot: "another"}))
+	is.NoErr(s.Store.Add(unitrecord.Record{Label: unitLabel, Socket: filepath.Join(folder, "s"), PID: os.Getpid(), Started: p.Starttime, Boot: "another"}))
 	units, err := s.List(t.Context(), "")
 	is.NoErr(err)
 	is.Equal(units[0].State, native.UnitEnded)
@@ -334,8 +334,8 @@ func TestAUnitThatIsGivenItsSocket(t *testing.T) {
 func TestAnEmptyRecordIsOfNoProcess(t *testing.T) {
 	is := is.New(t)
 	s, folder := bench(t)
-	is.NoErr(os.MkdirAll(s.records.Folder, 0o700))
-	is.NoErr(os.WriteFile(filepath.Join(s.records.Folder, unitLabel+".unit.json"), nil, 0o600))
+	is.NoErr(os.MkdirAll(s.Store.Folder, 0o700))
+	is.NoErr(os.WriteFile(filepath.Join(s.Store.Folder, unitLabel+".unit.json"), nil, 0o600))
 	units, err := s.List(t.Context(), "")
 	is.NoErr(err)
 	is.Equal(len(units), 1)
@@ -407,14 +407,4 @@ func TestSystemd(t *testing.T) {
 	is.Equal(units[0].PID, first)
 	is.NoErr(s.Remove(t.Context(), unitLabel))
 	ended(t, first, child)
-}
-
-func FuzzParseProcess(f *testing.F) {
-	f.Add([]byte("7 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"))
-	f.Add([]byte(")"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if p, ok := parseProcess(text); ok && p.state == 0 {
-			t.Error("a process without a state")
-		}
-	})
 }

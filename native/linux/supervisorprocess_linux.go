@@ -1,84 +1,54 @@
 package linux
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"slices"
-	"strconv"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
 	"fulmen/native/unitrecord"
 )
 
-// process is one line of /proc, as far as a supervisor cares.
+// process is one of /proc, as far as a supervisor cares.
 type process struct {
-	pid, parent int
-	state       byte
-	started     uint64 // clock ticks since the boot
+	procfs.ProcStat
+	entry procfs.Proc
 }
 
 // over reports whether it has ended and only waits to be reaped.
-func (p process) over() bool { return p.state == 'Z' || p.state == 'X' }
+func (p process) over() bool { return p.State == "Z" || p.State == "X" }
 
 func readProcess(pid int) (process, bool) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	entry, err := procfs.NewProc(pid)
 	if err != nil {
 		return process{}, false
 	}
-	p, ok := parseProcess(text)
-	p.pid = pid
-	return p, ok
-}
-
-// parseProcess reads /proc/PID/stat. The name is in parentheses and can hold
-// anything; of what follows it the fields 3, 4 and 22 count (proc(5)).
-func parseProcess(text []byte) (process, bool) {
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if len(fields) < 20 || len(fields[0]) != 1 {
-		return process{}, false
-	}
-	parent, err := strconv.Atoi(string(fields[1]))
-	if err != nil {
-		return process{}, false
-	}
-	started, err := strconv.ParseUint(string(fields[19]), 10, 64)
-	return process{state: fields[0][0], parent: parent, started: started}, err == nil
+	stat, err := entry.Stat()
+	return process{stat, entry}, err == nil
 }
 
 // processes lists all that runs, without what has ended.
 func processes() []process {
-	entries, err := os.ReadDir("/proc")
+	entries, err := procfs.AllProcs()
 	if err != nil {
 		return nil
 	}
 	var all []process
 	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		if p, ok := readProcess(pid); ok && !p.over() {
+		if p, ok := readProcess(entry.PID); ok && !p.over() {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// marked reports whether the process was started with the unit's variable.
+// marked reports whether the process was started with the unit's variable; that of
+// somebody else is not told.
 func (p process) marked(label string) bool {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
-	if err != nil {
-		return false // somebody else's
-	}
-	want := []byte(unitrecord.Variable + "=" + label)
-	for pair := range bytes.SplitSeq(environ, []byte{0}) {
-		if bytes.Equal(pair, want) {
-			return true
-		}
-	}
-	return false
+	environ, err := p.entry.Environ()
+	return err == nil && slices.Contains(environ, unitrecord.Variable+"="+label)
 }
 
 // markedProcesses lists the processes that bear the unit's variable.
@@ -97,15 +67,15 @@ func unitProcesses(label string, first int) []int {
 	for grew := true; grew; {
 		grew = false
 		for _, p := range all {
-			if below[p.parent] && !below[p.pid] {
-				below[p.pid], grew = true, true
+			if below[p.PPID] && !below[p.PID] {
+				below[p.PID], grew = true, true
 			}
 		}
 	}
 	var rest []int
 	for _, p := range all {
-		if p.pid != first && p.pid != os.Getpid() && (below[p.pid] || p.marked(label)) {
-			rest = append(rest, p.pid)
+		if p.PID != first && p.PID != os.Getpid() && (below[p.PID] || p.marked(label)) {
+			rest = append(rest, p.PID)
 		}
 	}
 	return rest

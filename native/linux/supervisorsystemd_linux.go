@@ -42,13 +42,13 @@ func findSystemd() *systemd {
 }
 
 func runTool(ctx context.Context, name string, args ...string) (string, error) {
-	var said, failed bytes.Buffer
+	var stdout, failed bytes.Buffer
 	command := exec.CommandContext(ctx, name, args...)
-	command.Stdout, command.Stderr = &said, &failed
+	command.Stdout, command.Stderr = &stdout, &failed
 	if err := command.Run(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(failed.String()))
 	}
-	return said.String(), nil
+	return stdout.String(), nil
 }
 
 // start runs the unit and returns its first process, 0 where it has ended by then.
@@ -56,13 +56,13 @@ func (s *systemd) start(ctx context.Context, unit native.Unit) (pid int, err err
 	if _, err := s.run(ctx, "systemd-run", s.startArgs(unit)...); err != nil {
 		return 0, err
 	}
-	said, err := s.run(ctx, "systemctl", s.args("show", "--property=MainPID", "--value", unit.Label+".service")...)
+	stdout, err := s.run(ctx, "systemctl", s.args("show", "--property=MainPID", "--value", unit.Label+".service")...)
 	if err != nil {
 		return 0, err
 	}
-	pid, err = strconv.Atoi(strings.TrimSpace(said))
+	pid, err = strconv.Atoi(strings.TrimSpace(stdout))
 	if err != nil {
-		return 0, fmt.Errorf("systemctl show: %q is not a process", said)
+		return 0, fmt.Errorf("systemctl show: %q is not a process", stdout)
 	}
 	return pid, nil
 }

@@ -46,7 +46,7 @@ func (s *sampler) read(t tree, now time.Duration) *native.System {
 	case statError != nil:
 		sys.Unknown.Add("cpu_use_ratio", reason("stat", statError, native.ReasonNoOS))
 	case next.times.total == 0:
-		sys.Unknown.Add("cpu_use_ratio", native.ReasonSourceMalformed.With("stat: no line of all processors"))
+		sys.Unknown.Add("cpu_use_ratio", native.ReasonSourceMalformed.With("proc/stat has no line for all processors"))
 	default:
 		setCPUUse(sys, last, next)
 	}
@@ -55,7 +55,7 @@ func (s *sampler) read(t tree, now time.Duration) *native.System {
 	t.setSupply(sys)
 	t.setProfile(sys)
 	for _, field := range []string{"gpu_use_ratio", "gpu_load_ratio", "gpu_frequency_hz", "gpu_power_watts"} {
-		sys.Unknown.Add(field, native.ReasonNoPlatform.With("Linux does not speak for GPUs"))
+		sys.Unknown.Add(field, native.ReasonNoPlatform.With("Linux does not report the state of GPUs"))
 	}
 	sys.Unknown.Add("thermal_state", native.ReasonNoOS.With("Linux has no such state"))
 	return sys
@@ -80,7 +80,7 @@ func (t tree) setProfile(sys *native.System) {
 	profile, err := t.text(file)
 	switch {
 	case err != nil:
-		sys.Unknown.Add("low_power_mode", reason(file, err, native.ReasonNoHardware.With("the firmware has no profiles")))
+		sys.Unknown.Add("low_power_mode", reason(file, err, native.ReasonNoHardware.With("the firmware has no power profiles")))
 	default:
 		sys.LowPowerMode = new(profile == "low-power")
 	}

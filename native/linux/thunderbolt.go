@@ -15,16 +15,16 @@ func (t tree) thunderbolt() (*native.Thunderbolt, native.Reason) {
 	}
 	bus := t.thunderboltBus()
 	out := &native.Thunderbolt{Ports: []native.Port{}}
-	for _, r := range bus.receptacles() {
+	for _, r := range bus.hostPorts() {
 		out.Ports = append(out.Ports, bus.port(r))
 	}
 	if len(out.Ports) == 0 {
 		out.Ports = nil
 		if len(bus.hosts) == 0 {
 			// Some before USB4 are switched off while nothing is plugged in.
-			out.Unknown.Add("ports", native.ReasonNoHardware.With("no controller is there and switched on"))
+			out.Unknown.Add("ports", native.ReasonNoHardware.With("no Thunderbolt controller is present and switched on"))
 		} else {
-			out.Unknown.Add("ports", native.ReasonNoOS.With("a controller before USB4 shows a socket only while it is used"))
+			out.Unknown.Add("ports", native.ReasonNoOS.With("a controller older than USB4 shows a port only while it is in use"))
 		}
 	}
 	return out, ""
@@ -32,11 +32,11 @@ func (t tree) thunderbolt() (*native.Thunderbolt, native.Reason) {
 
 // noThunderbolt is why the area is absent where the kernel has no such bus.
 func noThunderbolt() native.Reason {
-	return native.ReasonNoHardware.With("the kernel drives no Thunderbolt controller")
+	return native.ReasonNoHardware.With("Linux finds no Thunderbolt controller")
 }
 
-func (b thunderboltBus) port(r receptacle) native.Port {
-	p := native.Port{Receptacle: r.number, Hubs: []native.Hub{}, Peers: []native.Peer{}}
+func (b thunderboltBus) port(r hostPort) native.Port {
+	p := native.Port{PortNumber: r.number, Hubs: []native.Hub{}, Peers: []native.Peer{}}
 	p.DomainUUID = b.uuid(r.host, &p.Unknown)
 	if r.folder != "" {
 		p.Place = b.tree.connectorPlace(r.folder + "connector/")
@@ -59,21 +59,19 @@ func (b thunderboltBus) port(r receptacle) native.Port {
 	b.status(r, &p)
 	switch len(interfaces) {
 	case 0:
-		p.Unknown.Add("interface", native.ReasonNotConnected.With("Linux makes one for each peer, when it comes"))
+		p.Unknown.Add("interface", native.ReasonNotConnected.With("Linux creates one for each peer when it is connected"))
 	case 1:
 		p.Interface = interfaces[0]
 	default:
-		p.Unknown.Add("interface", native.ReasonNoOS.With("one for each of several peers: "+strings.Join(interfaces, ", ")))
+		p.Unknown.Add("interface", native.ReasonNoOS.With("several peers each have one: "+strings.Join(interfaces, ", ")))
 	}
 	capability, why := b.capability(r.host, p.Negotiated)
-	if p.Capability = capability; why != "" {
-		p.Unknown.Add("capability", why)
-	}
+	native.Put(&p.Capability, &p.Unknown, "capability", capability, why)
 	return p
 }
 
 // status says what the socket holds, and what was negotiated with it.
-func (b thunderboltBus) status(r receptacle, p *native.Port) {
+func (b thunderboltBus) status(r hostPort, p *native.Port) {
 	switch {
 	case len(p.Peers) > 0:
 		p.Status = native.PortPeer
@@ -90,7 +88,7 @@ func (b thunderboltBus) status(r receptacle, p *native.Port) {
 		return
 	}
 	var first *native.Link
-	why := native.ReasonSourceGone.With("the first hop")
+	why := native.ReasonSourceGone.With("Linux does not report the link of the first hop")
 	for _, hub := range p.Hubs {
 		if hub.Parent == "" {
 			first, why = hub.Negotiated, hub.Unknown["negotiated"]
@@ -109,15 +107,15 @@ func (b thunderboltBus) status(r receptacle, p *native.Port) {
 }
 
 // idle is why a socket below which nothing is listed cannot be called empty.
-func (b thunderboltBus) idle(r receptacle) native.Reason {
+func (b thunderboltBus) idle(r hostPort) native.Reason {
 	link, err := b.tree.text(r.folder + "link")
 	switch {
 	case err != nil:
-		return reason("link", err, native.ReasonNoOS.With("no state of the port"))
+		return reason("link", err, native.ReasonNoOS.With("Linux does not report the state of the port"))
 	case link == "none":
 		return ""
 	case link == "usb4" || link == "tbt":
-		return native.ReasonNotYetRead.With("a link is up, and what is there has not introduced itself")
+		return native.ReasonNotYetRead.With("a link is up, but what is connected has not identified itself")
 	}
 	return reason("link", malformedError(link), "")
 }
@@ -131,7 +129,7 @@ func (b thunderboltBus) capability(host thunderboltDevice, negotiated *native.Li
 	}
 	generation, err := b.tree.number(host.folder() + "generation")
 	if err != nil {
-		return "", reason("generation", err, native.ReasonNoOS.With("no generation of the router"))
+		return "", reason("generation", err, native.ReasonNoOS.With("Linux does not report the generation of the controller"))
 	}
 	switch generation {
 	case 1, 2:
@@ -143,9 +141,9 @@ func (b thunderboltBus) capability(host thunderboltDevice, negotiated *native.Li
 		case "1.0":
 			return native.TB4, ""
 		case "2.0":
-			return "", native.ReasonNoOS.With("whether the lanes of a USB4 2.0 port do 40 Gb/s shows when a link has it")
+			return "", native.ReasonNoOS.With("whether the lanes of a USB4 2.0 port can run at 40 Gb/s shows only when a link does")
 		case "":
-			return "", native.ReasonNoOS.With("no version of the USB4 router")
+			return "", native.ReasonNoOS.With("Linux does not report the USB4 version of the controller")
 		default:
 			return "", reason("uevent", malformedError(version), "")
 		}

@@ -88,8 +88,7 @@ func TestTornThunderbolt(t *testing.T) {
 			return p.Status == native.PortPeer && p.Negotiated == nil && p.Unknown["negotiated"].Key() == native.ReasonSourceGone.Key() && err != nil
 		}},
 		"lanes of two speeds": {merged(peer, hub, map[string]string{"0-1/rx_speed": "10.0 Gb/s"}), func(p native.Port) bool {
-			_, known := p.PathSpeed(p.Peers[0])
-			return p.Hubs[0].Negotiated == nil && p.Negotiated == nil && p.Unknown["negotiated"].Key() == native.ReasonSourceMalformed.Key() && !known
+			return p.Hubs[0].Negotiated == nil && p.Negotiated == nil && p.Unknown["negotiated"].Key() == native.ReasonSourceMalformed.Key()
 		}},
 		"three lanes below 40 Gb/s": {merged(hub, map[string]string{"0-1/rx_lanes": "3", "0-1/tx_lanes": "1"}), func(p native.Port) bool {
 			return p.Hubs[0].Negotiated == nil
@@ -132,9 +131,9 @@ func TestTornThunderbolt(t *testing.T) {
 	}
 }
 
-// TestReceptacles numbers sockets by where controllers are and not by their
+// TestPorts numbers sockets by where controllers are and not by their
 // domain's number, which depends on which of them answered first.
-func TestReceptacles(t *testing.T) {
+func TestPorts(t *testing.T) {
 	second := map[string]string{
 		"1-0/uevent": "DEVTYPE=thunderbolt_device\nUSB4_VERSION=1.0\n", "1-0/generation": "4", "1-0/unique_id": peerUUID, "1-0/usb4_port2/link": "none",
 		"domain0": "-> ../../../devices/pci0000:00/0000:00:0d.3/domain0", "domain1": "-> ../../../devices/pci0000:00/0000:00:0d.2/domain1",
@@ -159,7 +158,7 @@ func TestReceptacles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, p := range ports(t, c.files).Ports {
-				got = append(got, string(rune('0'+p.Receptacle))+":"+p.DomainUUID[:2])
+				got = append(got, string(rune('0'+p.PortNumber))+":"+p.DomainUUID[:2])
 			}
 			is.New(t).Equal(strings.Join(got, " "), c.want)
 		})
@@ -194,10 +193,10 @@ func TestDeviceNames(t *testing.T) {
 	is.True(ok)
 	is.Equal(domain, 12)
 	is.Equal(route.String(), "0x30501")
-	is.Equal(route.parent().String(), "0x501")
-	is.Equal(route.parent().parent().parent().String(), "")
-	is.Equal(route.hops(), 3)
-	is.Equal(route.adapter(), 1)
+	is.Equal(route.Parent().String(), "0x501")
+	is.Equal(route.Parent().Parent().Parent().String(), "")
+	is.Equal(route.Hops(), 3)
+	is.Equal(route.Adapter(), 1)
 	for _, name := range []string{"", "-", "0-", "-1", "0-01", "00-1", "+0-1", "0-1G", "0-A", "0-0x1", "0-100", "0-10001", "0-41", "0-ff", "0-0:1.1", "domain0",
 		"0-0101010101010101", "0-101010101010101", "65536-1", "0-1 "} {
 		if _, _, ok := parseDeviceName(name); ok {

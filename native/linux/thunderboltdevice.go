@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 	"path"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 
 // hub reads a router below the host's.
 func (b thunderboltBus) hub(d thunderboltDevice) native.Hub {
-	h := native.Hub{Route: d.route.String(), Parent: d.route.parent().String()}
+	h := native.Hub{Route: d.route.String(), Parent: d.route.Parent().String()}
 	h.Vendor = b.label(d, "vendor_name", "vendor", &h.Unknown)
 	h.Name = b.label(d, "device_name", "name", &h.Unknown)
 	// The kernel tells the link as the router's upstream adapter sees it: what
@@ -27,7 +26,7 @@ func (b thunderboltBus) hub(d thunderboltDevice) native.Hub {
 
 // peer reads a computer.
 func (b thunderboltBus) peer(d thunderboltDevice) native.Peer {
-	p := native.Peer{Hub: d.route.parent().String()}
+	p := native.Peer{Hub: d.route.Parent().String()}
 	p.DomainUUID = b.uuid(d, &p.Unknown)
 	p.Vendor = b.label(d, "vendor_name", "vendor", &p.Unknown)
 	p.Name = b.label(d, "device_name", "name", &p.Unknown)
@@ -82,7 +81,7 @@ func (b thunderboltBus) interfaces(d thunderboltDevice) []string {
 // controller share it.
 func (b thunderboltBus) uuid(d thunderboltDevice, unknown *native.Reasons) string {
 	text, err := b.tree.text(d.folder() + "unique_id")
-	if err == nil && !isUUID(text) {
+	if err == nil && !native.IsUUID(text) {
 		err = malformedError(text)
 	}
 	if err != nil {
@@ -90,16 +89,6 @@ func (b thunderboltBus) uuid(d thunderboltDevice, unknown *native.Reasons) strin
 		return ""
 	}
 	return strings.ToLower(text)
-}
-
-// isUUID reports whether text has the form of one, 8-4-4-4-12 digits.
-func isUUID(text string) bool {
-	for i, r := range text {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (r == '-') || !dash && !unicode.Is(unicode.ASCII_Hex_Digit, r) {
-			return false
-		}
-	}
-	return len(text) == 36
 }
 
 // mostLabel bounds a name in characters; it is the other end that chose it.
@@ -130,7 +119,7 @@ func (b thunderboltBus) label(d thunderboltDevice, file, field string, unknown *
 func (b thunderboltBus) negotiated(d thunderboltDevice, away, towards string, unknown *native.Reasons) *native.Link {
 	link, err := b.tree.thunderboltLink(d.folder(), away, towards)
 	if err != nil {
-		unknown.Add("negotiated", reason("link", err, native.ReasonNoOS.With("the kernel does not tell it")))
+		unknown.Add("negotiated", reason("link", err, native.ReasonNoOS.With("Linux does not report it")))
 		return nil
 	}
 	return &link
@@ -165,45 +154,13 @@ func (t tree) thunderboltLink(folder, away, towards string) (native.Link, error)
 	return link, nil
 }
 
-// thunderboltRoute is the way to a router or a peer: one byte a hop, the lowest
-// nearest the host, each the number of the adapter through which the hop
-// leaves. 0 is the host's own router.
-type thunderboltRoute uint64
-
-// String is in the form of [native.Hub.Route]; the host's is "".
-func (r thunderboltRoute) String() string {
-	if r == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%#x", uint64(r))
-}
-
-// hops is the number of cables between the host and there.
-func (r thunderboltRoute) hops() int { return (bits.Len64(uint64(r)) + 7) / 8 }
-
-// parent is the route without its last hop.
-func (r thunderboltRoute) parent() thunderboltRoute {
-	if r == 0 {
-		return 0
-	}
-	return r &^ (0xff << (8 * (r.hops() - 1)))
-}
-
-// adapter is the number of the host's adapter through which it leaves.
-func (r thunderboltRoute) adapter() int { return int(r & 0xff) }
-
-// compare orders what is nearer first, so that each comes after what it hangs on.
-func (r thunderboltRoute) compare(other thunderboltRoute) int {
-	return cmp.Or(cmp.Compare(r.hops(), other.hops()), cmp.Compare(r, other))
-}
-
 // maxHops is how many hops a route can hold: the kernel keeps the highest byte
 // for itself.
 const maxHops = 7
 
 // parseDeviceName reads the name of a router or a peer, "DOMAIN-ROUTE": decimal
 // and hexadecimal, without leading zeros.
-func parseDeviceName(name string) (domain int, route thunderboltRoute, ok bool) {
+func parseDeviceName(name string) (domain int, route native.Route, ok bool) {
 	first, second, _ := strings.Cut(name, "-")
 	number, err := strconv.ParseUint(first, 10, 16)
 	if err != nil {
@@ -213,11 +170,11 @@ func parseDeviceName(name string) (domain int, route thunderboltRoute, ok bool) 
 	if err != nil || fmt.Sprintf("%d-%x", number, way) != name {
 		return 0, 0, false
 	}
-	route = thunderboltRoute(way)
-	if route.hops() > maxHops {
+	route = native.Route(way)
+	if route.Hops() > maxHops {
 		return 0, 0, false
 	}
-	for hop := range route.hops() {
+	for hop := range route.Hops() {
 		// An adapter's number has 6 bits, and 0 is no adapter.
 		if adapter := route >> (8 * hop) & 0xff; adapter == 0 || adapter > 0x3f {
 			return 0, 0, false
@@ -255,7 +212,7 @@ type thunderboltBus struct {
 type thunderboltDevice struct {
 	name   string // "0-301"
 	domain int
-	route  thunderboltRoute
+	route  native.Route
 }
 
 func (d thunderboltDevice) folder() string { return thunderboltFolder + d.name + "/" }
@@ -287,7 +244,7 @@ func (t tree) thunderboltBus() thunderboltBus {
 		}
 	}
 	nearer := func(a, b thunderboltDevice) int {
-		return cmp.Or(cmp.Compare(a.domain, b.domain), a.route.compare(b.route))
+		return cmp.Or(cmp.Compare(a.domain, b.domain), cmp.Compare(a.route.Hops(), b.route.Hops()), cmp.Compare(a.route, b.route))
 	}
 	slices.SortFunc(bus.routers, nearer)
 	slices.SortFunc(bus.peers, nearer)
@@ -317,8 +274,8 @@ func (t tree) uevent(folder string) map[string]string {
 	return parseShellVariables(data)
 }
 
-// receptacle is one socket of a controller.
-type receptacle struct {
+// hostPort is one socket of a controller.
+type hostPort struct {
 	number   int
 	host     thunderboltDevice
 	adapters [2]int // the first and last of its lanes' adapters
@@ -326,18 +283,18 @@ type receptacle struct {
 }
 
 // leads reports whether what has the route hangs on it.
-func (r receptacle) leads(d thunderboltDevice) bool {
-	return d.domain == r.host.domain && r.adapters[0] <= d.route.adapter() && d.route.adapter() <= r.adapters[1]
+func (r hostPort) leads(d thunderboltDevice) bool {
+	return d.domain == r.host.domain && r.adapters[0] <= d.route.Adapter() && d.route.Adapter() <= r.adapters[1]
 }
 
-// receptacles numbers the sockets from 1: controller by controller by their
+// hostPorts numbers the sockets from 1: controller by controller by their
 // place, and within one by their adapters. Nothing on Linux prints a number on
 // the case, so this one is made, of what does not change while the hardware is
 // the same. Of a controller before USB4 the kernel shows no sockets: those in
 // use are listed, and it counts as two, which no such controller exceeds, with
 // two adapters each.
-func (b thunderboltBus) receptacles() []receptacle {
-	var all []receptacle
+func (b thunderboltBus) hostPorts() []hostPort {
+	var all []hostPort
 	next := 1
 	for _, host := range b.hosts {
 		if ports := b.ports(host, next); ports != nil {
@@ -346,7 +303,7 @@ func (b thunderboltBus) receptacles() []receptacle {
 			continue
 		}
 		for pair := range 2 {
-			r := receptacle{number: next + pair, host: host, adapters: [2]int{2*pair + 1, 2*pair + 2}}
+			r := hostPort{number: next + pair, host: host, adapters: [2]int{2*pair + 1, 2*pair + 2}}
 			if slices.ContainsFunc(slices.Concat(b.routers, b.peers), r.leads) {
 				all = append(all, r)
 			}
@@ -358,7 +315,7 @@ func (b thunderboltBus) receptacles() []receptacle {
 
 // ports are the sockets of a USB4 controller, which are folders named after the
 // adapter of their first lane.
-func (b thunderboltBus) ports(host thunderboltDevice, first int) []receptacle {
+func (b thunderboltBus) ports(host thunderboltDevice, first int) []hostPort {
 	var adapters []int
 	for _, name := range b.tree.names(strings.TrimSuffix(host.folder(), "/")) {
 		if rest, ok := strings.CutPrefix(name, "usb4_port"); ok {
@@ -368,13 +325,13 @@ func (b thunderboltBus) ports(host thunderboltDevice, first int) []receptacle {
 		}
 	}
 	slices.Sort(adapters)
-	var ports []receptacle
+	var ports []hostPort
 	for i, adapter := range adapters {
 		last := 0x3f
 		if i+1 < len(adapters) {
 			last = adapters[i+1] - 1
 		}
-		ports = append(ports, receptacle{
+		ports = append(ports, hostPort{
 			number: first + i, host: host, adapters: [2]int{adapter, last},
 			folder: host.folder() + "usb4_port" + strconv.Itoa(adapter) + "/",
 		})
@@ -382,11 +339,11 @@ func (b thunderboltBus) ports(host thunderboltDevice, first int) []receptacle {
 	return ports
 }
 
-// receptacleOfInterface gives the socket to whose peer each network interface
+// portNumberOfInterface gives the socket to whose peer each network interface
 // leads.
-func (b thunderboltBus) receptacleOfInterface() map[string]int {
+func (b thunderboltBus) portNumberOfInterface() map[string]int {
 	behind := map[string]int{}
-	for _, r := range b.receptacles() {
+	for _, r := range b.hostPorts() {
 		for _, peer := range b.peers {
 			if !r.leads(peer) {
 				continue

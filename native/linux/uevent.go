@@ -36,7 +36,7 @@ type uevent struct {
 // the form of udevd, which begins with "libudev", is an error like any other.
 func parseUevent(data []byte) (uevent, error) {
 	if len(data) > mostUeventBytes {
-		return uevent{}, fmt.Errorf("a uevent of %d bytes", len(data))
+		return uevent{}, fmt.Errorf("a uevent of %d bytes is too long", len(data))
 	}
 	lines, ended := bytes.CutSuffix(data, []byte{0})
 	if !ended {
@@ -44,7 +44,8 @@ func parseUevent(data []byte) (uevent, error) {
 	}
 	header, variables, _ := bytes.Cut(lines, []byte{0})
 	action, device, ok := strings.Cut(string(header), "@")
-	if !ok || !isUeventAction(action) || !strings.HasPrefix(device, "/") {
+	actions := []string{"add", "remove", "change", "move", "online", "offline", "bind", "unbind"}
+	if !ok || !slices.Contains(actions, action) || !strings.HasPrefix(device, "/") {
 		return uevent{}, fmt.Errorf("not the header of a uevent: %.40q", header)
 	}
 	values, err := parseUeventVariables(variables)
@@ -52,23 +53,15 @@ func parseUevent(data []byte) (uevent, error) {
 		return uevent{}, err
 	}
 	if values["ACTION"] != action || values["DEVPATH"] != device {
-		return uevent{}, fmt.Errorf("a uevent whose header %.40q is not of its variables", header)
+		return uevent{}, fmt.Errorf("the header %.40q of a uevent does not match its variables", header)
 	}
 	if values["SUBSYSTEM"] == "" {
-		return uevent{}, fmt.Errorf("a uevent of no subsystem: %.40q", header)
+		return uevent{}, fmt.Errorf("a uevent without a subsystem: %.40q", header)
 	}
 	if _, err := strconv.ParseUint(values["SEQNUM"], 10, 64); err != nil {
 		return uevent{}, fmt.Errorf("a uevent without a number: %.40q", header)
 	}
 	return uevent{action: action, device: device, subsystem: values["SUBSYSTEM"], driver: values["DRIVER"]}, nil
-}
-
-func isUeventAction(action string) bool {
-	switch action {
-	case "add", "remove", "change", "move", "online", "offline", "bind", "unbind":
-		return true
-	}
-	return false
 }
 
 // parseUeventVariables refuses what is no variable, and a second one of a name
@@ -81,7 +74,7 @@ func parseUeventVariables(data []byte) (map[string]string, error) {
 			return nil, fmt.Errorf("variable %d of a uevent: %.40q", i, line)
 		}
 		if old, twice := values[key]; twice && old != value {
-			return nil, fmt.Errorf("variable %.40q of a uevent is told twice", key)
+			return nil, fmt.Errorf("variable %.40q of a uevent is given twice", key)
 		}
 		values[key] = value
 	}

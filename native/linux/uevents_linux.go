@@ -63,7 +63,7 @@ func ueventsReachUs() error {
 
 // ready takes what is queued and names each device and action once. When the
 // queue ran over, every area of which uevents speak may have changed.
-func (u uevents) ready(_ int16, say announce) error {
+func (u uevents) ready(_ int16, report announce) error {
 	var events []uevent
 	lost, err := u.take(func(datagram []byte) {
 		event, err := parseUevent(datagram)
@@ -73,13 +73,13 @@ func (u uevents) ready(_ int16, say announce) error {
 	})
 	if lost {
 		for _, area := range ueventAreas() {
-			say(area, "uevent.overflow", "")
+			report(area, "uevent.overflow", "")
 		}
 		return err
 	}
 	for _, event := range events {
 		for _, area := range event.areas() {
-			say(area, "uevent."+event.action, event.subject())
+			report(area, "uevent."+event.action, event.subject())
 		}
 	}
 	return err

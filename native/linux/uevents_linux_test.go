@@ -16,8 +16,8 @@ import (
 	"fulmen/native"
 )
 
-// openEar joins the kernel's group, or skips where it may not.
-func openEar(t *testing.T, bufferBytes int) uevents {
+// openListener joins the kernel's group, or skips where it may not.
+func openListener(t *testing.T, bufferBytes int) uevents {
 	t.Helper()
 	opened, err := openUevents(bufferBytes)
 	if errors.Is(err, native.ErrUnsupported) {
@@ -62,25 +62,25 @@ func TestKernelUevents(t *testing.T) {
 	is := is.New(t)
 	unshare(t, unix.CLONE_NEWNET|unix.CLONE_NEWNS)
 	sys := ownSysfs(t)
-	ear := openEar(t, 0)
+	hintWatcher := openListener(t, 0)
 
 	is.NoErr(os.WriteFile(filepath.Join(sys, "class/net/lo/uevent"), []byte("change"), 0o600))
-	events, _ := taken(t, ear)
+	events, _ := taken(t, hintWatcher)
 	lo := uevent{action: "change", device: "/devices/virtual/net/lo", subsystem: "net"}
 	is.True(slices.Contains(events, lo))
 
 	is.NoErr(netlink.LinkAdd(veth("fa0", "fb0")))
-	events, _ = taken(t, ear)
+	events, _ = taken(t, hintWatcher)
 	is.True(slices.Contains(events, uevent{action: "add", device: "/devices/virtual/net/fa0", subsystem: "net"}))
 	is.True(slices.Contains(events, uevent{action: "add", device: "/devices/virtual/net/fb0", subsystem: "net"}))
 
 	is.NoErr(netlink.LinkDel(named(t, "fa0")))
-	events, _ = taken(t, ear)
+	events, _ = taken(t, hintWatcher)
 	is.True(slices.Contains(events, uevent{action: "remove", device: "/devices/virtual/net/fa0", subsystem: "net"}))
 
 	// Hardware is announced to every network namespace, this one too.
 	is.NoErr(os.WriteFile(filepath.Join(sys, "class/mem/null/uevent"), []byte("change"), 0o600))
-	events, _ = taken(t, ear)
+	events, _ = taken(t, hintWatcher)
 	is.True(slices.Contains(events, uevent{action: "change", device: "/devices/virtual/mem/null", subsystem: "mem"}))
 }
 
@@ -89,22 +89,22 @@ func TestUeventOverflow(t *testing.T) {
 	is := is.New(t)
 	unshare(t, unix.CLONE_NEWNET|unix.CLONE_NEWNS)
 	sys := ownSysfs(t)
-	ear := openEar(t, 1) // the kernel makes the least of it that it allows
+	hintWatcher := openListener(t, 1) // the kernel makes the least of it that it allows
 	for range 100 {
 		is.NoErr(os.WriteFile(filepath.Join(sys, "class/net/lo/uevent"), []byte("change"), 0o600))
 	}
-	heard := map[native.Area]int{}
-	say := func(area native.Area, source, subject string) {
+	received := map[native.Area]int{}
+	report := func(area native.Area, source, subject string) {
 		is.Equal(source, "uevent.overflow")
 		is.Equal(subject, "")
-		heard[area]++
+		received[area]++
 	}
-	is.NoErr(ear.ready(unix.POLLERR, say))
-	is.Equal(heard, map[native.Area]int{native.AreaNetwork: 1, native.AreaThunderbolt: 1, native.AreaRDMA: 1})
-	is.NoErr(ear.ready(unix.POLLIN, say))
-	is.Equal(len(heard), 3)
+	is.NoErr(hintWatcher.ready(unix.POLLERR, report))
+	is.Equal(received, map[native.Area]int{native.AreaNetwork: 1, native.AreaThunderbolt: 1, native.AreaRDMA: 1})
+	is.NoErr(hintWatcher.ready(unix.POLLIN, report))
+	is.Equal(len(received), 3)
 	is.NoErr(os.WriteFile(filepath.Join(sys, "class/net/lo/uevent"), []byte("change"), 0o600))
-	events, lost := taken(t, ear)
+	events, lost := taken(t, hintWatcher)
 	is.True(!lost)
 	is.True(slices.Contains(events, uevent{action: "change", device: "/devices/virtual/net/lo", subsystem: "net"})) // it goes on
 }
@@ -114,7 +114,7 @@ func TestUeventOverflow(t *testing.T) {
 func TestForeignUevents(t *testing.T) {
 	is := is.New(t)
 	unshare(t, unix.CLONE_NEWNET)
-	ear := openEar(t, 0)
+	hintWatcher := openListener(t, 0)
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_KOBJECT_UEVENT)
 	is.NoErr(err)
 	defer unix.Close(fd)
@@ -125,10 +125,10 @@ func TestForeignUevents(t *testing.T) {
 	if err := unix.Sendto(fd, forged, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: ueventKernelGroup}); err != nil {
 		t.Skipf("the kernel does not let one process speak to another here: %v", err)
 	}
-	queued, _, err := unix.Recvfrom(ear.fd(), make([]byte, 1), unix.MSG_PEEK|unix.MSG_TRUNC)
+	queued, _, err := unix.Recvfrom(hintWatcher.fd(), make([]byte, 1), unix.MSG_PEEK|unix.MSG_TRUNC)
 	is.NoErr(err)
 	is.Equal(queued, len(forged)) // it did arrive
-	is.NoErr(ear.ready(unix.POLLIN, func(_ native.Area, source, subject string) { t.Errorf("believed %s %s", source, subject) }))
+	is.NoErr(hintWatcher.ready(unix.POLLIN, func(_ native.Area, source, subject string) { t.Errorf("believed %s %s", source, subject) }))
 }
 
 // TestUeventsOfAUserNamespace: where the kernel would stay silent the source

@@ -1,7 +1,6 @@
 package linux
 
 import (
-	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -28,7 +27,7 @@ type listener interface {
 	interest() int16
 	// ready takes all that is there, without blocking, and names each thing that
 	// was spoken of. An error means that nothing more will come from it.
-	ready(revents int16, say announce) error
+	ready(revents int16, report announce) error
 	close() error
 }
 
@@ -36,31 +35,20 @@ type listener interface {
 // [native.Hint].
 type announce func(area native.Area, source, subject string)
 
-// watch is a goroutine for each of the kernel's sockets, and one that waits in
-// poll(2) for the other listeners and for the end. For those the runtime's poller
-// will not do: it asks about readiness before it wakes anybody, and asking takes a
-// pending pressure event away. For sockets it is quicker: a thread that goes back
-// into poll(2) keeps what it has woken waiting.
+// watch is a goroutine that waits in poll(2) for the listeners and for the end. The
+// runtime's poller will not do: it asks about readiness before it wakes anybody, and
+// asking takes a pending pressure event away.
 type watch struct {
 	machine   *machine
 	areas     [][]native.Area // of each listener
 	listeners []listener
 	end       *os.File // closed to end the goroutine
 	ended     *os.File // its other side, which is polled
-	sockets   []*os.File
 	running   sync.WaitGroup
 	once      sync.Once
 	err       error
 
-	emitting sync.Mutex // one hint at a time
-	hint     func(native.Hint)
-}
-
-// socket is a listener that the runtime's poller may wait for.
-type socket interface {
-	listener
-	// file gives the descriptor away: closing the file closes it.
-	file() *os.File
+	hint func(native.Hint)
 }
 
 // Watch arms every source that works here. The capabilities say which do not.
@@ -72,7 +60,7 @@ func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
 	if m.closed {
 		return nil, native.ErrClosed
 	}
-	refusals := native.Unsupported(native.HintsFeature(native.AreaIdentity), native.ReasonNoPlatform.With("nothing to hear from"))
+	refusals := native.Unsupported(native.HintsFeature(native.AreaIdentity), native.ReasonNoPlatform.With("no source of events is available"))
 	for _, source := range m.sources {
 		opened, err := source.open(m)
 		refusals = errors.Join(refusals, err)
@@ -91,55 +79,13 @@ func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
 	return w.stop, nil
 }
 
-// begin starts the goroutines, or closes the listeners.
+// begin starts the goroutine, or closes the listeners.
 func (w *watch) begin() (err error) {
 	if w.ended, w.end, err = os.Pipe(); err != nil {
 		return errors.Join(err, closeAll(w.listeners))
 	}
-	var areas [][]native.Area
-	var polled []listener
-	for i, l := range w.listeners {
-		if s, ok := l.(socket); ok {
-			file, of := s.file(), w.areas[i]
-			w.sockets = append(w.sockets, file)
-			w.running.Go(func() { w.hear(s, file, of) })
-			continue
-		}
-		areas, polled = append(areas, w.areas[i]), append(polled, l)
-	}
-	w.areas, w.listeners = areas, polled
-	if len(polled) > 0 {
-		w.running.Go(w.run)
-	}
+	w.running.Go(w.run)
 	return nil
-}
-
-// hear waits for a socket until it is closed.
-func (w *watch) hear(s socket, file *os.File, areas []native.Area) {
-	raw, err := file.SyscallConn()
-	if err == nil {
-		var failed error
-		err = raw.Read(func(fd uintptr) (isOver bool) {
-			for failed == nil {
-				if failed = s.ready(unix.POLLIN, w.emit); failed != nil || !isReadable(fd) {
-					break
-				}
-			}
-			return failed != nil
-		})
-		err = cmp.Or(failed, err)
-	}
-	if !errors.Is(err, os.ErrClosed) {
-		w.lost(areas, err)
-	}
-}
-
-// isReadable reports whether more is there: the poller tells of what comes, and
-// not of what stays.
-func isReadable(fd uintptr) bool {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, 0)
-	return n > 0 || errors.Is(err, unix.EINTR)
 }
 
 func (w *watch) run() {
@@ -181,21 +127,16 @@ func (w *watch) lost(areas []native.Area, err error) {
 
 func (w *watch) emit(area native.Area, source, subject string) {
 	clock := w.machine.clock
-	w.emitting.Lock()
-	defer w.emitting.Unlock()
 	w.hint(native.Hint{
 		Area: area, Source: source, Subject: subject,
 		At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds(),
 	})
 }
 
-// stop ends the goroutines, waits for them and closes the listeners.
+// stop ends the goroutine, waits for it and closes the listeners.
 func (w *watch) stop() error {
 	w.once.Do(func() {
 		err := w.end.Close()
-		for _, s := range w.sockets {
-			err = errors.Join(err, s.Close())
-		}
 		w.running.Wait()
 		w.err = errors.Join(err, w.ended.Close(), closeAll(w.listeners))
 		w.machine.forget(w)

@@ -13,20 +13,20 @@ import (
 	"fulmen/native"
 )
 
-// patience is how long a hint may take on a busy machine.
-const patience = 2 * time.Minute
+// timeout is how long a hint may take on a busy machine.
+const timeout = 2 * time.Minute
 
-// ear watches a platform and keeps what it hears.
-type ear struct {
+// hintWatcher watches a platform and keeps what it hears.
+type hintWatcher struct {
 	t     *testing.T
 	p     native.Platform
 	hints chan native.Hint
 	stop  func() error
 }
 
-func listen(t *testing.T, p native.Platform) *ear {
+func listen(t *testing.T, p native.Platform) *hintWatcher {
 	is := is.New(t)
-	e := &ear{t: t, p: p, hints: make(chan native.Hint, 10_000)}
+	e := &hintWatcher{t: t, p: p, hints: make(chan native.Hint, 10_000)}
 	var err error
 	e.stop, err = p.Facts.Watch(func(h native.Hint) { e.hints <- h })
 	is.NoErr(err)
@@ -36,21 +36,21 @@ func listen(t *testing.T, p native.Platform) *ear {
 
 // after makes a change and waits until a hint of that source and subject has
 // come and a snapshot then says what it should.
-func (e *ear) after(what string, change func() error, area native.Area, source, subject string, holds func(native.Snapshot) bool) {
+func (e *hintWatcher) after(what string, change func() error, area native.Area, source, subject string, holds func(native.Snapshot) bool) {
 	e.t.Helper()
 	began := e.p.Clock.Boot().Microseconds()
 	if err := change(); err != nil {
 		e.t.Fatalf("%s: %v", what, err)
 	}
-	deadline := time.After(patience)
-	heard := false
+	deadline := time.After(timeout)
+	received := false
 	for {
 		select {
 		case h := <-e.hints:
 			if h.BootUS < began {
 				continue // of an earlier change
 			}
-			heard = heard || h.Area == area && h.Source == source && h.Subject == subject
+			received = received || h.Area == area && h.Source == source && h.Subject == subject
 		case <-deadline:
 			e.t.Fatalf("%s: no hint %s of %q came, or the facts did not follow", what, source, subject)
 		}
@@ -61,7 +61,7 @@ func (e *ear) after(what string, change func() error, area native.Area, source, 
 		if problems := s.Check([]native.Area{area}); problems != nil {
 			e.t.Fatalf("%s: %v", what, problems)
 		}
-		if heard && holds(s) {
+		if received && holds(s) {
 			return
 		}
 	}

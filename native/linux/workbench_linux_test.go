@@ -74,7 +74,7 @@ func (w *workbench) listen(far *[]int) netlinkGroup {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	*far = append(*far, pair[1])
-	return netlinkGroup{descriptor: descriptor(pair[0]), trusted: func(unix.Sockaddr) bool { return true }, buffer: make([]byte, dumpBuffer)}
+	return netlinkGroup{descriptor: descriptor(pair[0]), trusted: func(unix.Sockaddr) bool { return true }, buffer: make([]byte, netlinkBuffer)}
 }
 
 // send gives a datagram to every listener that is still open.

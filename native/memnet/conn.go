@@ -1,6 +1,7 @@
 package memnet
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -16,7 +17,6 @@ type Conn struct {
 	local, remote net.Addr
 	in, out       *half
 	peer          *Conn
-	reads, writes *Deadline
 	once          sync.Once
 	sentBytes     *atomic.Int64
 	sentPackets   *atomic.Int64
@@ -25,8 +25,8 @@ type Conn struct {
 // Pipe makes both ends of a connection over a line.
 func (l *Line) Pipe(a, b net.Addr) (ofA, ofB *Conn) {
 	there, back := newHalf(l), newHalf(l)
-	ofA = &Conn{line: l, local: a, remote: b, in: back, out: there, reads: NewDeadline(), writes: NewDeadline()}
-	ofB = &Conn{line: l, local: b, remote: a, in: there, out: back, reads: NewDeadline(), writes: NewDeadline()}
+	ofA = &Conn{line: l, local: a, remote: b, in: back, out: there}
+	ofB = &Conn{line: l, local: b, remote: a, in: there, out: back}
 	ofA.peer, ofB.peer = ofB, ofA
 	for _, c := range []*Conn{ofA, ofB} {
 		c.sentBytes, c.sentPackets = new(atomic.Int64), new(atomic.Int64)
@@ -35,15 +35,15 @@ func (l *Line) Pipe(a, b net.Addr) (ofA, ofB *Conn) {
 	return ofA, ofB
 }
 
-// Read is that of net.Conn.
+// Read implements [net.Conn].
 func (c *Conn) Read(p []byte) (int, error) {
-	n, err := c.in.read(p, c.reads)
+	n, err := c.in.read(p)
 	return n, c.named("read", err)
 }
 
-// Write is that of net.Conn.
+// Write implements [net.Conn].
 func (c *Conn) Write(p []byte) (int, error) {
-	n, err := c.out.write(p, c.writes)
+	n, err := c.out.write(p)
 	c.sentBytes.Add(int64(n))
 	c.sentPackets.Add(1)
 	return n, c.named("write", err)
@@ -64,8 +64,8 @@ func (c *Conn) named(what string, err error) error {
 func (c *Conn) Close() error {
 	c.once.Do(func() {
 		c.out.end()
-		c.reads.Close()
-		c.writes.Close()
+		c.in.close(&c.in.reader)
+		c.out.close(&c.out.writer)
 		c.line.leave(c)
 		c.in.breakWith(syscall.EPIPE) // what the peer still sends is reset
 	})
@@ -89,21 +89,13 @@ func (c *Conn) LocalAddr() net.Addr { return c.local }
 // RemoteAddr is the other end's.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
-// SetDeadline is that of net.Conn.
+// SetDeadline implements [net.Conn].
 func (c *Conn) SetDeadline(at time.Time) error {
-	c.reads.Set(at)
-	c.writes.Set(at)
-	return nil
+	return errors.Join(c.SetReadDeadline(at), c.SetWriteDeadline(at))
 }
 
-// SetReadDeadline is that of net.Conn.
-func (c *Conn) SetReadDeadline(at time.Time) error {
-	c.reads.Set(at)
-	return nil
-}
+// SetReadDeadline implements [net.Conn].
+func (c *Conn) SetReadDeadline(at time.Time) error { return c.in.limit(&c.in.reader, at) }
 
-// SetWriteDeadline is that of net.Conn.
-func (c *Conn) SetWriteDeadline(at time.Time) error {
-	c.writes.Set(at)
-	return nil
-}
+// SetWriteDeadline implements [net.Conn].
+func (c *Conn) SetWriteDeadline(at time.Time) error { return c.out.limit(&c.out.writer, at) }

@@ -6,4 +6,7 @@
 //
 // It reads the time by package time and makes no system call, so that in a
 // testing/synctest bubble minutes of a cluster pass in milliseconds.
+//
+// A Network owns its hosts and LANs and all connections between them. Tests change it,
+// hosts read it, and what has become of a path is known by its connections alone.
 package memnet

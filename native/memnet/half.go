@@ -1,7 +1,10 @@
 package memnet
 
 import (
+	"cmp"
 	"io"
+	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -20,6 +23,29 @@ type half struct {
 	ended  bool      // the sender has closed: end of file after the queue
 	broken error
 	wake   chan struct{} // closed when anything of this changes
+	// Until when each end waits, and that it was closed.
+	reader, writer limit
+}
+
+// limit is until when an end waits.
+type limit struct {
+	by     time.Time // zero: for ever
+	closed bool
+}
+
+// wait is for how long there is something to wait for, negative for ever; else the
+// error is why there is nothing.
+func (l limit) wait() (time.Duration, error) {
+	left := time.Until(l.by)
+	switch {
+	case l.closed:
+		return 0, net.ErrClosed
+	case l.by.IsZero():
+		return -1, nil
+	case left <= 0:
+		return 0, os.ErrDeadlineExceeded
+	}
+	return left, nil
 }
 
 // packet is what one Write sent.
@@ -37,38 +63,55 @@ func (h *half) wakeAll() {
 	h.changed()
 }
 
+// limit changes until when an end waits.
+func (h *half) limit(which *limit, by time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	which.by = by
+	h.changed()
+	return nil
+}
+
+// close ends an end's waiting for good.
+func (h *half) close(which *limit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	which.closed = true
+	h.changed()
+}
+
 // changed is wakeAll for who holds mu.
 func (h *half) changed() {
 	close(h.wake)
 	h.wake = make(chan struct{})
 }
 
-func (h *half) read(p []byte, deadline *Deadline) (int, error) {
+func (h *half) read(p []byte) (int, error) {
 	for {
-		over := deadline.Over()
 		isCut, _ := h.line.state()
 		h.mu.Lock()
-		wait := time.Duration(-1)
+		wait, err := h.reader.wait()
 		switch {
-		case isClosed(over):
-			h.mu.Unlock()
-			return 0, deadline.Err()
-		case h.broken != nil:
+		case err != nil || h.broken != nil:
 			defer h.mu.Unlock()
-			return 0, h.broken
+			return 0, cmp.Or(err, h.broken)
 		case isCut:
 		case len(h.queue) == 0 && h.ended:
 			h.mu.Unlock()
 			return 0, io.EOF
 		case len(h.queue) > 0:
-			if wait = time.Until(h.queue[0].at); wait <= 0 {
+			arrives := time.Until(h.queue[0].at)
+			if arrives <= 0 {
 				defer h.mu.Unlock()
 				return h.take(p), nil
+			}
+			if wait < 0 || arrives < wait {
+				wait = arrives
 			}
 		}
 		wake := h.wake
 		h.mu.Unlock()
-		sleep(wait, wake, over)
+		sleep(wait, wake)
 	}
 }
 
@@ -83,18 +126,15 @@ func (h *half) take(p []byte) int {
 	return n
 }
 
-func (h *half) write(p []byte, deadline *Deadline) (int, error) {
+func (h *half) write(p []byte) (int, error) {
 	sent := 0
 	for {
-		over := deadline.Over()
 		h.mu.Lock()
+		wait, err := h.writer.wait()
 		switch {
-		case isClosed(over):
-			h.mu.Unlock()
-			return sent, deadline.Err()
-		case h.broken != nil:
+		case err != nil || h.broken != nil:
 			defer h.mu.Unlock()
-			return sent, h.broken
+			return sent, cmp.Or(err, h.broken)
 		case h.ended:
 			h.mu.Unlock()
 			return sent, io.ErrClosedPipe
@@ -111,7 +151,7 @@ func (h *half) write(p []byte, deadline *Deadline) (int, error) {
 		}
 		wake := h.wake
 		h.mu.Unlock()
-		sleep(-1, wake, over)
+		sleep(wait, wake)
 	}
 }
 
@@ -126,7 +166,7 @@ func (h *half) put(p []byte) {
 	h.changed()
 }
 
-// end is the sender's close.
+// end ends what the sender writes.
 func (h *half) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,7 +185,7 @@ func (h *half) breakWith(err error) {
 }
 
 // sleep waits for a while (for ever where it is negative) or for a channel.
-func sleep(wait time.Duration, wake, over <-chan struct{}) {
+func sleep(wait time.Duration, wake <-chan struct{}) {
 	var due <-chan time.Time
 	if wait >= 0 {
 		timer := time.NewTimer(wait)
@@ -154,16 +194,6 @@ func sleep(wait time.Duration, wake, over <-chan struct{}) {
 	}
 	select {
 	case <-wake:
-	case <-over:
 	case <-due:
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }

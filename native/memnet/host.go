@@ -43,7 +43,7 @@ type listener struct {
 	once   sync.Once
 }
 
-// Listen is that of [native.Sockets].
+// Listen implements [native.Sockets].
 func (h *Host) Listen(_ context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	h.network.mu.Lock()
 	defer h.network.mu.Unlock()
@@ -79,11 +79,10 @@ func (l *listener) clashes(other *listener) bool {
 	return l.at == other.at && (l.iface == other.iface || isOne)
 }
 
-// listener is who gets a connection that comes in by an interface, by the rule of
-// macOS, which is the harder one: a listener at the address comes before those at
-// all addresses, of which the oldest gets it whatever its interface is. The caller
-// holds mu.
-func (p *plug) listener(to netip.AddrPort) *listener {
+// listenerLocked is who gets a connection that comes in by an interface, by the rule
+// of macOS, which is the harder one: a listener at the address comes before those at
+// all addresses, of which the oldest gets it whatever its interface is.
+func (p *plug) listenerLocked(to netip.AddrPort) *listener {
 	var wild *listener
 	for _, l := range p.host.listeners {
 		a := l.at.Addr()
@@ -106,7 +105,7 @@ func (h *Host) plug(iface string) *plug {
 	return h.plugs[i]
 }
 
-// Dial is that of [native.Sockets].
+// Dial implements [native.Sockets].
 func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
 	failed := func(err error) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(to), Err: err}
@@ -128,7 +127,7 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 		<-ctx.Done() // nobody answers
 		return failed(context.Cause(ctx))
 	}
-	line := n.line(own, other)
+	line := n.lineLocked(own, other)
 	n.mu.Unlock()
 	for {
 		isCut, changed := line.state()
@@ -150,7 +149,7 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l := other.listener(to)
+	l := other.listenerLocked(to)
 	if l == nil {
 		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 	}
@@ -210,7 +209,7 @@ func address(a netip.Addr, iface string, port int) *net.TCPAddr {
 	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(native.Zoned(a, iface), uint16(port)))
 }
 
-// Accept is that of net.Listener.
+// Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.coming:

@@ -1,7 +1,9 @@
 package memnet
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -64,7 +66,7 @@ func (l *Line) SetCut(cut bool) {
 		which := l.cuts
 		time.AfterFunc(DeadAfter, func() { l.dead(which) })
 	}
-	ends := l.all()
+	ends := slices.Collect(maps.Keys(l.ends))
 	l.mu.Unlock()
 	for _, c := range ends {
 		c.in.wakeAll()
@@ -78,19 +80,11 @@ func (l *Line) dead(which int) {
 		l.mu.Unlock()
 		return
 	}
-	ends := l.all()
+	ends := slices.Collect(maps.Keys(l.ends))
 	l.mu.Unlock()
 	for _, c := range ends {
 		c.breakWith(syscall.ETIMEDOUT)
 	}
-}
-
-func (l *Line) all() []*Conn {
-	var ends []*Conn
-	for c := range l.ends {
-		ends = append(ends, c)
-	}
-	return ends
 }
 
 // state tells whether it is cut, and gives a channel that is closed when that

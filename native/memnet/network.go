@@ -126,8 +126,8 @@ func (n *Network) isCut(l *lan, ends [2]*plug) bool {
 	return l.isCut || ends[0].isOut || ends[1].isOut || n.apart[pair(ends[0].host.name, ends[1].host.name)]
 }
 
-// line is that between two interfaces of a LAN. The caller holds mu.
-func (n *Network) line(a, b *plug) *Line {
+// lineLocked is the line between two interfaces of a LAN.
+func (n *Network) lineLocked(a, b *plug) *Line {
 	l := n.lans[a.lan]
 	ends := [2]*plug{a, b}
 	line := l.lines[ends]

@@ -19,8 +19,8 @@ import (
 	"fulmen/native/memnet"
 )
 
-// desk is two hosts on two LANs.
-func desk() *memnet.Network {
+// scenario is two hosts on two LANs.
+func scenario() *memnet.Network {
 	n := memnet.New(1)
 	n.Attach("a", "en0", "office", netip.MustParseAddr("10.0.0.1"))
 	n.Attach("b", "en0", "office", netip.MustParseAddr("10.0.0.2"))
@@ -48,7 +48,7 @@ func joined(t *testing.T, n *memnet.Network, fromIface, toIface, to string) (a, 
 func TestBytesArriveInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		n := desk()
+		n := scenario()
 		n.SetQuality("office", memnet.Quality{Delay: time.Millisecond, Jitter: 50 * time.Millisecond, LossRatio: 0.1})
 		a, b := joined(t, n, "en0", "en0", "10.0.0.2")
 		sent := make([]byte, 1<<20) // more than may be on its way
@@ -71,7 +71,7 @@ func TestBytesArriveInOrder(t *testing.T) {
 func TestAddressesHaveTheZoneOfTheirHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a, b := joined(t, desk(), "en5", "en6", "fe80::2%en5")
+		a, b := joined(t, scenario(), "en5", "en6", "fe80::2%en5")
 		is.Equal(a.LocalAddr().(*net.TCPAddr).AddrPort().Addr().String(), "fe80::1%en5")
 		is.Equal(a.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().String(), "fe80::2%en5")
 		is.Equal(b.LocalAddr().(*net.TCPAddr).AddrPort().Addr().String(), "fe80::2%en6")
@@ -82,7 +82,7 @@ func TestAddressesHaveTheZoneOfTheirHost(t *testing.T) {
 func TestShortCutDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		n := desk()
+		n := scenario()
 		a, b := joined(t, n, "en0", "en0", "10.0.0.2")
 		n.SetLAN("office", false)
 		_, err := a.Write([]byte("late"))
@@ -106,7 +106,7 @@ func TestLongCutBreaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				n := desk()
+				n := scenario()
 				a, b := joined(t, n, "en0", "en0", "10.0.0.2")
 				other, there := joined(t, n, "en5", "en6", "fe80::2")
 				cut(n, false)
@@ -130,7 +130,7 @@ func TestLongCutBreaks(t *testing.T) {
 func TestDialing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		n := desk()
+		n := scenario()
 		to := netip.MustParseAddrPort("10.0.0.2:1")
 		_, err := n.Host("a").Dial(t.Context(), "en0", netip.Addr{}, to)
 		is.True(errors.Is(err, syscall.ECONNREFUSED)) // nobody listens
@@ -161,7 +161,7 @@ func TestDialing(t *testing.T) {
 func TestListenersAsOnMacOS(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		n := desk()
+		n := scenario()
 		listen := func(iface, at string) net.Listener {
 			address, _ := netip.ParseAddr(at)
 			l, err := n.Host("b").Listen(t.Context(), iface, netip.AddrPortFrom(address, 7732))
@@ -197,7 +197,7 @@ func TestListenersAsOnMacOS(t *testing.T) {
 func TestDeadlinesAndClosing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a, b := joined(t, desk(), "en0", "en0", "10.0.0.2")
+		a, b := joined(t, scenario(), "en0", "en0", "10.0.0.2")
 		is.NoErr(a.SetReadDeadline(time.Now().Add(time.Second)))
 		began := time.Now()
 		_, err := a.Read(make([]byte, 1))

@@ -1,6 +1,7 @@
 package nativetest
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -121,11 +122,7 @@ func (c *Clock) moveTo(boot time.Duration) {
 func (t *manualTimer) Stop() bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
-	for i, other := range t.clock.timers {
-		if other == t {
-			t.clock.timers = append(t.clock.timers[:i], t.clock.timers[i+1:]...)
-			return true
-		}
-	}
-	return false
+	waiting := len(t.clock.timers)
+	t.clock.timers = slices.DeleteFunc(t.clock.timers, func(other *manualTimer) bool { return other == t })
+	return len(t.clock.timers) < waiting
 }

@@ -88,7 +88,7 @@ func conformCapabilities(t *testing.T, p native.Platform) {
 		}
 	}
 	if !caps[native.FeatureDiscovery].Supported {
-		_, err := p.Discovery.Announce(t.Context(), native.Announcement{Type: "_fulmen._tcp", Interfaces: []string{"lo0"}})
+		_, err := p.Discovery.Announce(t.Context(), native.Announcement{Type: "_fulmen._tcp", Instance: "conformance", Port: 1, Interfaces: []string{"lo0"}})
 		refused(native.FeatureDiscovery, err)
 		_, err = p.Discovery.Browse(t.Context(), "_fulmen._tcp", nil, func(native.Sighting) {})
 		refused(native.FeatureDiscovery, err)

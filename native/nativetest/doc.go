@@ -6,6 +6,6 @@
 // [RunScripts], which change a small cluster and say what every machine of it
 // must then tell. A backend plays them on a [Stage] of its own.
 //
-// The machine is a small real implementation and no mock: facts change when
-// actions are taken, hints follow, refusals are typed.
+// The machine is a small real implementation and no mock: facts change when a test
+// changes them, hints follow, refusals are typed.
 package nativetest

@@ -9,15 +9,13 @@ import (
 	"fulmen/native"
 )
 
-// Machine is a machine in memory. Its facts are what the test puts there and
-// what actions make of them.
+// Machine is a machine in memory. Its facts are what the test puts there.
 type Machine struct {
 	clock native.Clock
 
-	mu       sync.Mutex
-	facts    native.Snapshot
-	services int // identifiers given out
-	closed   bool
+	mu     sync.Mutex
+	facts  native.Snapshot
+	closed bool
 
 	// speaking is held while hints are delivered, and by stop, so that none
 	// comes after it. It is taken before mu, never inside it.
@@ -34,7 +32,7 @@ func NewMachine(clock native.Clock, facts native.Snapshot) *Machine {
 func (m *Machine) Platform() native.Platform {
 	p, err := native.Platform{
 		Name: "memory", Simulated: true,
-		Facts: m, Clock: m.clock, Network: m,
+		Facts: m, Clock: m.clock,
 		Closers: []func() error{m.close},
 	}.Complete()
 	if err != nil {
@@ -48,7 +46,14 @@ func (m *Machine) Change(edit func(*native.Snapshot), areas ...native.Area) {
 	m.mu.Lock()
 	edit(&m.facts)
 	m.mu.Unlock()
-	m.hint("memory.change", "", areas...)
+	m.speaking.Lock()
+	defer m.speaking.Unlock()
+	for _, area := range areas {
+		h := native.Hint{Area: area, Source: "memory.change", At: native.Stamp(m.clock.Now()), BootUS: m.clock.Boot().Microseconds()}
+		for _, watcher := range m.watchers {
+			(*watcher)(h)
+		}
+	}
 }
 
 // Snapshot returns a copy of the areas.
@@ -63,23 +68,10 @@ func (m *Machine) Snapshot(ctx context.Context, areas ...native.Area) (native.Sn
 	}
 	s := clone(m.facts)
 	s.At, s.Platform, s.Simulated = native.Stamp(m.clock.Now()), "memory", true
-	if !slices.Contains(areas, native.AreaIdentity) {
-		s.Identity = nil
-	}
-	if !slices.Contains(areas, native.AreaMemory) {
-		s.Memory = nil
-	}
-	if !slices.Contains(areas, native.AreaSystem) {
-		s.System = nil
-	}
-	if !slices.Contains(areas, native.AreaNetwork) {
-		s.Network = nil
-	}
-	if !slices.Contains(areas, native.AreaThunderbolt) {
-		s.Thunderbolt = nil
-	}
-	if !slices.Contains(areas, native.AreaRDMA) {
-		s.RDMA = nil
+	for _, area := range native.AllAreas() {
+		if !slices.Contains(areas, area) {
+			s.Part(area).SetZero()
+		}
 	}
 	s.Unknown = nil
 	for _, area := range areas {
@@ -116,24 +108,10 @@ func (m *Machine) Capabilities(context.Context) (native.Capabilities, error) {
 	for _, area := range native.AllAreas() {
 		c.Yes(native.FactsFeature(area), native.HintsFeature(area))
 	}
-	c.Yes(native.FeatureClock, native.FeatureNetworkService, native.FeatureBridgeMembership)
+	c.Yes(native.FeatureClock)
 	c.No(native.ReasonNoPlatform, native.FeatureDiscovery, native.FeatureSupervisor,
-		native.FeaturePowerNotices, native.FeatureKeepAwake)
+		native.FeaturePowerNotices, native.FeatureKeepAwake, native.FeatureNetworkService, native.FeatureBridgeMembership)
 	return c, nil
-}
-
-func (m *Machine) hint(source, subject string, areas ...native.Area) {
-	m.speaking.Lock()
-	defer m.speaking.Unlock()
-	for _, area := range areas {
-		h := native.Hint{
-			Area: area, Source: source, Subject: subject,
-			At: native.Stamp(m.clock.Now()), BootUS: m.clock.Boot().Microseconds(),
-		}
-		for _, watcher := range m.watchers {
-			(*watcher)(h)
-		}
-	}
 }
 
 func (m *Machine) close() error {

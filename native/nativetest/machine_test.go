@@ -1,8 +1,6 @@
 package nativetest_test
 
 import (
-	"errors"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -57,51 +55,6 @@ func TestHintThenTruth(t *testing.T) {
 	is.NoErr(stop())
 	m.Change(func(*native.Snapshot) {}, native.AreaMemory)
 	is.Equal(len(hints), 1)
-}
-
-// The whole of what Fulmen does to a port and back, in the order that a real
-// kernel demands.
-func TestPortOutOfTheBridgeAndBack(t *testing.T) {
-	is := is.New(t)
-	m := machine()
-	ctx := t.Context()
-	hinted := 0
-	_, err := m.Watch(func(h native.Hint) {
-		is.Equal(h.Area, native.AreaNetwork)
-		hinted++
-	})
-	is.NoErr(err)
-
-	is.NoErr(m.SetBridgeMember(ctx, "bridge0", "en2", false))
-	spec := native.ServiceSpec{Interface: "en2", Name: "Fulmen Thunderbolt 1", Address: netip.MustParsePrefix("169.254.1.1/30")}
-	service, err := m.CreateService(ctx, spec)
-	is.NoErr(err)
-	s, err := m.Snapshot(ctx, native.AreaNetwork)
-	is.NoErr(err)
-	is.Equal(s.Network.Services, []native.NetworkService{service})
-	en2, _ := s.Network.Interface("en2")
-	is.Equal(en2.Addresses[0].Address, spec.Address)
-	_, inBridge := s.Network.BridgeOf("en2")
-	is.True(!inBridge)
-
-	_, err = m.CreateService(ctx, spec)
-	is.True(errors.Is(err, native.ErrExists))
-	is.True(errors.Is(m.SetBridgeMember(ctx, "bridge0", "en2", true), native.ErrStale)) // still has its address
-	changed := service
-	changed.Name = "renamed by the user"
-	is.True(errors.Is(m.DeleteService(ctx, changed), native.ErrStale)) // not as expected: untouched
-	is.True(errors.Is(m.SetBridgeMember(ctx, "bridge9", "en2", false), native.ErrNotFound))
-	spec.Address = netip.MustParsePrefix("10.0.0.1/30")
-	_, err = m.CreateService(ctx, spec)
-	is.True(err != nil)
-	is.Equal(hinted, 2) // refusals change nothing and hint nothing
-
-	is.NoErr(m.DeleteService(ctx, service))
-	is.True(errors.Is(m.DeleteService(ctx, service), native.ErrNotFound))
-	is.NoErr(m.SetBridgeMember(ctx, "bridge0", "en2", true))
-	s, err = m.Snapshot(ctx, native.AreaNetwork)
-	is.NoErr(err)
-	is.Equal(s.Network, facts().Network)
 }
 
 func TestClock(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"github.com/matryer/is"
 )
 
-// scriptPatience is how long one step may take, on a busy machine or in virtual
+// scriptTimeout is how long one step may take, on a busy machine or in virtual
 // time. What holds is seen at once; only a failure takes as long.
-const scriptPatience = time.Minute
+const scriptTimeout = time.Minute
 
 // RunScripts gives each shipped script to play, in a subtest of its own, and
 // returns the names of those that were skipped. Whoever calls it holds the
@@ -46,5 +46,5 @@ func (s Script) Want(t *testing.T, backend string, met ...Need) {
 // Run plays the script on a stage and fails the test where it does not hold.
 func (s Script) Run(t *testing.T, stage Stage) {
 	t.Helper()
-	is.New(t).NoErr(s.Play(t.Context(), stage, scriptPatience))
+	is.New(t).NoErr(s.Play(t.Context(), stage, scriptTimeout))
 }

@@ -65,11 +65,11 @@ type step struct {
 	verb string
 	// op is the change.
 	op scenario.Op
-	// mac and areas are those of hint and nohint, mac and event of notice.
+	// mac and areas belong to hint and nohint, mac and event to notice.
 	mac   string
 	areas []native.Area
 	event native.PowerEvent
-	// claim is that of the other verbs.
+	// claim is the claim of the other verbs.
 	claim claim
 }
 
@@ -267,7 +267,7 @@ func (p *scriptParser) step(line string, words []string) (step, error) {
 	default:
 		s.verb = "op"
 		if s.op, err = scenario.ParseOp(line); err == nil {
-			err = p.knownOwners(s.op)
+			err = p.script.Cluster.Has(s.op)
 		}
 	}
 	return s, err
@@ -303,30 +303,6 @@ func (p *scriptParser) known(mac string) error {
 	return nil
 }
 
-// knownOwners refuses a change of what the cluster does not have.
-func (p *scriptParser) knownOwners(op scenario.Op) error {
-	var owners []string
-	if op.Owner != "" {
-		owners = append(owners, op.Owner)
-	}
-	for _, end := range op.Ends {
-		owners = append(owners, end.Owner)
-	}
-	all := p.script.Macs()
-	for _, hub := range p.script.Cluster.Hubs {
-		all = append(all, hub.Name)
-	}
-	for _, network := range p.script.Cluster.Networks {
-		all = append(all, network.Name)
-	}
-	for _, owner := range owners {
-		if !slices.Contains(all, owner) {
-			return fmt.Errorf("no Mac, hub or network %.40q in the cluster", owner)
-		}
-	}
-	return nil
-}
-
 // fact reads MAC AREA PATH; a missing path is the area itself.
 func (p *scriptParser) fact(words []string) (factPath, error) {
 	if len(words) < 2 {
@@ -354,19 +330,19 @@ func number(word string) (float64, error) {
 
 // Play plays the script on a stage. Each step may wait for patience; the error
 // names the line that did not hold and what was found instead.
-func (s Script) Play(ctx context.Context, stage Stage, patience time.Duration) (err error) {
+func (s Script) Play(ctx context.Context, stage Stage, timeout time.Duration) (err error) {
 	p := player{stage: stage, platforms: map[string]native.Platform{}}
 	for _, mac := range s.Macs() {
 		if p.platforms[mac], err = stage.Platform(mac); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
-	if p.ears, err = newEars(ctx, p.platforms); err != nil {
+	if p.listeners, err = newListeners(ctx, p.platforms); err != nil {
 		return fmt.Errorf("%s: %w", s.Name, err)
 	}
-	defer func() { err = errors.Join(err, p.ears.stop()) }()
+	defer func() { err = errors.Join(err, p.listeners.stop()) }()
 	for _, step := range s.steps {
-		if err := p.within(ctx, patience, step); err != nil {
+		if err := p.within(ctx, timeout, step); err != nil {
 			return fmt.Errorf("%s.script:%d: %s: %w", s.Name, step.line, step.text, err)
 		}
 	}
@@ -377,7 +353,7 @@ func (s Script) Play(ctx context.Context, stage Stage, patience time.Duration) (
 type player struct {
 	stage     Stage
 	platforms map[string]native.Platform
-	ears      *ears
+	listeners *listeners
 
 	// mark is how much had been heard when the last change began.
 	mark int
@@ -386,12 +362,12 @@ type player struct {
 	silentFrom int
 }
 
-func (p *player) within(ctx context.Context, patience time.Duration, s step) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (p *player) within(ctx context.Context, timeout time.Duration, s step) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	switch s.verb {
 	case "op":
-		p.mark = p.ears.now()
+		p.mark = p.listeners.now()
 		return p.stage.Do(s.op)
 	case "nohint":
 		p.silent, p.silentFrom = &s, p.mark
@@ -400,11 +376,11 @@ func (p *player) within(ctx context.Context, patience time.Duration, s step) err
 		return p.hint(ctx, s)
 	case "notice":
 		return p.until(ctx, func() error {
-			heard, _ := p.ears.since(p.mark)
-			if slices.Contains(heard, announcement{mac: s.mac, notice: s.event}) {
+			received, _ := p.listeners.since(p.mark)
+			if slices.Contains(received, announcement{mac: s.mac, notice: s.event}) {
 				return nil
 			}
-			return fmt.Errorf("no such notice; heard since the change: %s", describe(heard))
+			return fmt.Errorf("no such notice; heard since the change: %s", describe(received))
 		})
 	}
 	return p.until(ctx, func() error { return p.judge(ctx, s.claim) })
@@ -417,7 +393,7 @@ type hopeless struct{ error }
 // the context ends. Nothing that comes between a try and the waiting is missed.
 func (p *player) until(ctx context.Context, try func() error) error {
 	for {
-		_, more := p.ears.since(0)
+		_, more := p.listeners.since(0)
 		err := try()
 		if _, ok := err.(hopeless); ok || err == nil {
 			return err
@@ -432,10 +408,10 @@ func (p *player) until(ctx context.Context, try func() error) error {
 
 func (p *player) hint(ctx context.Context, s step) error {
 	err := p.until(ctx, func() error {
-		heard, _ := p.ears.since(p.mark)
+		received, _ := p.listeners.since(p.mark)
 		for _, area := range s.areas {
-			if !slices.Contains(heard, announcement{mac: s.mac, area: area}) {
-				return fmt.Errorf("no hint of %s; heard since the change: %s", area, describe(heard))
+			if !slices.Contains(received, announcement{mac: s.mac, area: area}) {
+				return fmt.Errorf("no hint of %s; heard since the change: %s", area, describe(received))
 			}
 		}
 		return nil
@@ -447,14 +423,14 @@ func (p *player) hint(ctx context.Context, s step) error {
 	// say was said before it.
 	silent := *p.silent
 	p.silent = nil
-	heard, _ := p.ears.since(p.silentFrom)
-	for i, a := range heard {
+	received, _ := p.listeners.since(p.silentFrom)
+	for i, a := range received {
 		switch {
 		case a.mac != s.mac:
 		case p.silentFrom+i >= p.mark && slices.Contains(s.areas, a.area):
 			return nil
 		case slices.Contains(silent.areas, a.area):
-			return fmt.Errorf("line %d wants no hint of %s; heard since its change: %s", silent.line, a.area, describe(heard))
+			return fmt.Errorf("line %d wants no hint of %s; heard since its change: %s", silent.line, a.area, describe(received))
 		}
 	}
 	return nil
@@ -478,12 +454,12 @@ func (p *player) judge(ctx context.Context, c claim) error {
 }
 
 // describe is what was heard, in words.
-func describe(heard []announcement) string {
-	if len(heard) == 0 {
+func describe(received []announcement) string {
+	if len(received) == 0 {
 		return "nothing"
 	}
-	words := make([]string, len(heard))
-	for i, a := range heard {
+	words := make([]string, len(received))
+	for i, a := range received {
 		words[i] = a.mac + " " + string(a.area) + string(a.notice)
 	}
 	return strings.Join(words, ", ")

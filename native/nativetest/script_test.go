@@ -71,7 +71,7 @@ func TestScriptsThatHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, steps)
-			is.New(t).NoErr(s.Play(t.Context(), newDesk(s.Cluster), time.Minute))
+			is.New(t).NoErr(s.Play(t.Context(), newStage(s.Cluster), time.Minute))
 		})
 	}
 }
@@ -104,13 +104,13 @@ func TestScriptsThatFail(t *testing.T) {
 		"a hint too early":    {"set A.en0.link down\nset A.name Grace\nhint A network", ":5:", "no hint of network"},
 		"not silent":          {"set A.name Grace\nnohint A identity\nset A.en0.link down\nhint A network", ":6:", "line 4 wants no hint of identity"},
 		"no such notice":      {"set A.name Grace\nnotice A will_sleep", ":4:", "no such notice"},
-		"an impossible op":    {"unplug A.tb1", ":3:", "cannot unplug"},
+		"an impossible op":    {"sleep A", ":3:", "cannot sleep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // where looking takes no time
 				is := is.New(t)
 				s := parse(t, tt.steps+"\npresent A identity name")
-				err := s.Play(t.Context(), newDesk(s.Cluster), 10*time.Millisecond)
+				err := s.Play(t.Context(), newStage(s.Cluster), 10*time.Millisecond)
 				is.True(err != nil) // the script is wrong
 				is.True(strings.HasPrefix(err.Error(), "own.script"+tt.line))
 				if !strings.Contains(err.Error(), tt.want) {
@@ -126,7 +126,7 @@ func TestScriptsThatFail(t *testing.T) {
 func TestDishonestFacts(t *testing.T) {
 	is := is.New(t)
 	s := parse(t, "present A memory total_bytes")
-	d := newDesk(s.Cluster)
+	d := newStage(s.Cluster)
 	d["A"].Change(func(s *native.Snapshot) { delete(s.Memory.Unknown, "used_bytes") })
 	err := s.Play(t.Context(), d, time.Hour) // it fails at once: waiting mends no dishonesty
 	is.True(err != nil)
@@ -137,7 +137,7 @@ func TestDishonestFacts(t *testing.T) {
 func TestLateFacts(t *testing.T) {
 	is := is.New(t)
 	s := parse(t, "expect A identity name == \"Grace\"")
-	d := newDesk(s.Cluster)
+	d := newStage(s.Cluster)
 	go func() {
 		for _, name := range []string{"G", "Gr", "Grace"} {
 			d["A"].Change(func(s *native.Snapshot) { s.Identity.Name = name }, native.AreaIdentity)
@@ -157,7 +157,7 @@ var badScripts = []struct{ text, want string }{
 	{"cluster alone\nneeds", "own.script:2: want the needs"},
 	{"cluster alone\nneeds network\nset A.name X", "own.script:3: a script that expects nothing"},
 	{"cluster alone\nneeds network\n\nfrobnicate A", "own.script:4: "},
-	{"cluster alone\nneeds network\nset C.name X", `own.script:3: no Mac, hub or network "C"`},
+	{"cluster alone\nneeds network\nset C.name X", `own.script:3: there is no Mac or network "C"`},
 	{"cluster alone\nneeds network\nhint A network", "own.script:3: hint before any change"},
 	{"cluster alone\nneeds network\nset A.name X\nhint A colour", "own.script:4: unknown area"},
 	{"cluster alone\nneeds network\nset A.name X\nhint C network", `own.script:4: no Mac "C"`},
@@ -226,6 +226,6 @@ func FuzzParseScript(f *testing.F) {
 			return
 		}
 		// What parses can be played: it holds or it fails, and neither panics.
-		_ = s.Play(t.Context(), newDesk(s.Cluster), 0)
+		_ = s.Play(t.Context(), newStage(s.Cluster), 0)
 	})
 }

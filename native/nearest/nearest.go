@@ -20,7 +20,7 @@ func Of(word string, candidates []string) string {
 	return best
 }
 
-// distance is that of Damerau and Levenshtein in its restricted form, by bytes.
+// distance is the distance of Damerau and Levenshtein in its restricted form, by bytes.
 // One of limit or more may come back as any number from limit on.
 func distance(a, b string, limit int) int {
 	if d := len(a) - len(b); d >= limit || -d >= limit {

@@ -13,14 +13,12 @@ import (
 
 // ErrNoPorts is matched by the error of [ParseHardwarePorts] for a text that
 // lists no hardware port.
-var ErrNoPorts = errors.New("no hardware ports; record with: networksetup -listallhardwareports")
+var ErrNoPorts = errors.New("it lists no hardware ports; record it with: networksetup -listallhardwareports")
 
 // HardwarePorts is what `networksetup -listallhardwareports` says.
 type HardwarePorts struct {
 	// Ports are in the order of the list.
 	Ports []Port `json:"ports"`
-	// VLANs are the virtual interfaces of the list's last section.
-	VLANs []VLAN `json:"vlans,omitzero"`
 	// Notes are lines for people about what was odd and how it was read.
 	Notes []string `json:"-"`
 }
@@ -33,20 +31,11 @@ type Port struct {
 	Device string `json:"device"`
 	// HardwareAddress is in colon form.
 	HardwareAddress string `json:"hardware_address,omitzero"`
-	// Receptacle is the Thunderbolt receptacle behind it, which the system
+	// PortNumber is the Thunderbolt receptacle behind it, which the system
 	// itself puts into the name of such a port.
-	Receptacle *int `json:"receptacle,omitzero" native:"optional"`
+	PortNumber *int `json:"receptacle,omitzero" native:"optional"`
 
 	Unknown native.Reasons `json:"unknown,omitzero"`
-}
-
-// VLAN is a virtual interface.
-type VLAN struct {
-	Name   string `json:"name"`
-	Parent string `json:"parent"`
-	Device string `json:"device"`
-	// Tag is its number, 1 to 4094.
-	Tag int `json:"tag"`
 }
 
 var (
@@ -59,7 +48,6 @@ const (
 	keyPort    = "Hardware Port"
 	keyDevice  = "Device"
 	keyAddress = "Ethernet Address"
-	keyVLANs   = "VLAN Configurations"
 )
 
 // ParseHardwarePorts reads the list. Entries that make no sense are left out,
@@ -72,30 +60,18 @@ func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
 	out := HardwarePorts{Ports: []Port{}}
 	var odd Notes
 	devices := map[string]bool{}
-	section := keyPort
 	for _, block := range all {
-		if title, rest, ok := cutTitle(block); ok {
-			if title.text != keyVLANs {
-				odd.Add("line %d: the section %.40q is taken for %q", title.number, title.text, keyVLANs)
-			}
-			section, block = keyVLANs, rest
+		if isTitle(block) {
+			break // of virtual interfaces, the last section
 		}
-		switch {
-		case len(block) == 0:
-		case section == keyVLANs:
-			if vlan, ok := readVLAN(block, &odd); ok {
-				out.VLANs = append(out.VLANs, vlan)
-			}
-		default:
-			port, ok := readPort(block, &odd)
-			if ok && devices[port.Device] {
-				odd.Add("line %d: the device %s is listed twice; the second is left out", block[0].number, port.Device)
-				continue
-			}
-			if ok {
-				devices[port.Device] = true
-				out.Ports = append(out.Ports, port)
-			}
+		port, ok := readPort(block, &odd)
+		if ok && devices[port.Device] {
+			odd.Add("line %d: the device %s is listed twice; the second is left out", block[0].number, port.Device)
+			continue
+		}
+		if ok {
+			devices[port.Device] = true
+			out.Ports = append(out.Ports, port)
 		}
 	}
 	if len(out.Ports) == 0 {
@@ -105,13 +81,9 @@ func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
 	return out, nil
 }
 
-// cutTitle finds a section's title: a line with a line of equals signs below it.
-func cutTitle(block []line) (title line, rest []line, ok bool) {
-	if len(block) < 2 || strings.Trim(block[1].text, "=") != "" {
-		return line{}, nil, false
-	}
-	return block[0], block[2:], true
-}
+// isTitle reports whether a section begins: with a line with a line of equals signs
+// below it.
+func isTitle(block []line) bool { return len(block) > 1 && strings.Trim(block[1].text, "=") == "" }
 
 // readPort reads an entry by its keys, or, where none of them is known, by the
 // order of its lines: name, device, address.
@@ -122,7 +94,7 @@ func readPort(block []line, odd *Notes) (Port, bool) {
 		key, value, ok := l.field()
 		switch {
 		case !ok:
-			odd.Add("line %d: %.40q is no \"key: value\" and is ignored", l.number, l.text)
+			odd.Add("line %d: %.40q is not \"key: value\" and is ignored", l.number, l.text)
 			continue
 		case key == keyPort || key == keyDevice || key == keyAddress:
 			known++
@@ -133,59 +105,34 @@ func readPort(block []line, odd *Notes) (Port, bool) {
 			continue
 		}
 		if _, twice := values[key]; twice {
-			odd.Add("line %d: %s is told twice; the second is ignored", l.number, key)
+			odd.Add("line %d: %s is given twice; the second is ignored", l.number, key)
 			continue
 		}
 		values[key] = value
 	}
 	port := Port{Name: values[keyPort], Device: values[keyDevice]}
 	if !deviceName().MatchString(port.Device) || port.Name == "" || len(port.Name) > 256 {
-		odd.Add("line %d: no port with a name and a device; the entry is left out", block[0].number)
+		odd.Add("line %d: the entry has no port with a name and a device and is left out", block[0].number)
 		return Port{}, false
 	}
 	if _, err := net.ParseMAC(values[keyAddress]); known == 0 && err != nil {
-		odd.Add("line %d: no known key, and not the three lines of a port; the entry is left out", block[0].number)
+		odd.Add("line %d: the entry has no known key and not the three lines of a port, and is left out", block[0].number)
 		return Port{}, false
 	} else if known == 0 {
-		odd.Add("line %d: the keys are not English; read in their order", block[0].number)
+		odd.Add("line %d: the keys are not in English and are read in their order", block[0].number)
 	}
 	if match := thunderboltName().FindStringSubmatch(port.Name); match != nil {
 		n, _ := strconv.Atoi(match[1])
-		port.Receptacle = &n
+		port.PortNumber = &n
 	}
 	switch address, err := net.ParseMAC(values[keyAddress]); {
 	case err == nil && len(address) == 6:
 		port.HardwareAddress = address.String()
 	case values[keyAddress] == "" || values[keyAddress] == "N/A":
-		port.Unknown.Add("hardware_address", native.ReasonNoOS.With("not told"))
+		port.Unknown.Add("hardware_address", native.ReasonNoOS.With("networksetup does not report it"))
 	default:
-		odd.Add("line %d: %.40q is no hardware address", block[0].number, values[keyAddress])
+		odd.Add("line %d: %.40q is not a hardware address", block[0].number, values[keyAddress])
 		port.Unknown.Add("hardware_address", native.ReasonSourceMalformed)
 	}
 	return port, true
-}
-
-// readVLAN reads an entry of the last section.
-func readVLAN(block []line, odd *Notes) (VLAN, bool) {
-	var vlan VLAN
-	for _, l := range block {
-		key, value, _ := l.field()
-		switch key {
-		case "VLAN User Defined Name":
-			vlan.Name = value
-		case "Parent Device":
-			vlan.Parent = value
-		case `Device ("Hardware" Port)`, keyDevice:
-			vlan.Device = value
-		case "Tag":
-			vlan.Tag, _ = strconv.Atoi(value)
-		default:
-			odd.Add("line %d: %.40q is ignored", l.number, l.text)
-		}
-	}
-	if vlan.Tag < 1 || vlan.Tag > 4094 || !deviceName().MatchString(vlan.Device) || !deviceName().MatchString(vlan.Parent) {
-		odd.Add("line %d: no VLAN with a device, a parent and a tag; the entry is left out", block[0].number)
-		return VLAN{}, false
-	}
-	return vlan, true
 }

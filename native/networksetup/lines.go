@@ -24,7 +24,7 @@ func (l line) field() (key, value string, ok bool) {
 // blocks splits a text at its empty lines.
 func blocks(data []byte) ([][]line, error) {
 	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%d bytes, more than the %d that are read", len(data), maxBytes)
+		return nil, fmt.Errorf("it has %d bytes; at most %d can be read", len(data), maxBytes)
 	}
 	var all [][]line
 	var block []line

@@ -63,14 +63,14 @@ func TestGolden(t *testing.T) {
 }
 
 // The receptacle is in the name of a Thunderbolt port itself, and in no other's.
-func TestReceptacles(t *testing.T) {
+func TestPorts(t *testing.T) {
 	is := is.New(t)
 	ports, err := networksetup.ParseHardwarePorts(read(t, "testdata/ports.txt"))
 	is.NoErr(err)
 	got := map[string]int{}
 	for _, p := range ports.Ports {
-		if p.Receptacle != nil {
-			got[p.Device] = *p.Receptacle
+		if p.PortNumber != nil {
+			got[p.Device] = *p.PortNumber
 		}
 	}
 	is.Equal(got, map[string]int{"en7": 1, "en3": 12})
@@ -115,8 +115,8 @@ func TestRecordings(t *testing.T) {
 		is.Equal(ports.Notes, nil)
 		got := map[int]string{}
 		for _, p := range ports.Ports {
-			if p.Receptacle != nil {
-				got[*p.Receptacle] = p.Device
+			if p.PortNumber != nil {
+				got[*p.PortNumber] = p.Device
 			}
 		}
 		is.Equal(got, map[int]string{1: "en1", 2: "en6", 3: "en2"}) // no arithmetic gives these
@@ -149,7 +149,7 @@ func FuzzParseHardwarePorts(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, p := range ports.Ports {
-			if p.Name == "" || p.Device == "" || seen[p.Device] || p.Receptacle != nil && *p.Receptacle < 1 {
+			if p.Name == "" || p.Device == "" || seen[p.Device] || p.PortNumber != nil && *p.PortNumber < 1 {
 				t.Fatalf("%+v", p)
 			}
 			seen[p.Device] = true

@@ -9,7 +9,7 @@ import (
 
 // ErrNoServices is matched by the error of [ParseServiceOrder] for a text that
 // lists no service.
-var ErrNoServices = errors.New("no network services; record with: networksetup -listnetworkserviceorder")
+var ErrNoServices = errors.New("it lists no network services; record it with: networksetup -listnetworkserviceorder")
 
 // ServiceOrder is what `networksetup -listnetworkserviceorder` says.
 type ServiceOrder struct {
@@ -58,7 +58,7 @@ func ParseServiceOrder(data []byte) (ServiceOrder, error) {
 				service = nil
 			case name != nil:
 				if service != nil {
-					odd.Add("line %d: the service before has no port and is left out", l.number)
+					odd.Add("line %d: the service above it has no port and is left out", l.number)
 				}
 				service = &Service{Name: strings.TrimSpace(name[2]), Enabled: name[1] != "*"}
 			case l.number == 1: // the remark about the asterisk, in any language

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestWhatIsNoPropertyListIsRefused(t *testing.T) {
-	for text, says := range map[string]string{
+	for text, reports := range map[string]string{
 		"":                "unexpected EOF",
 		"<plist>":         "unexpected EOF",
 		"<plist></plist>": "holds no value",
@@ -61,8 +61,8 @@ func TestWhatIsNoPropertyListIsRefused(t *testing.T) {
 		"<plist><dict><key>a</key><string>b":                                         "EOF",
 	} {
 		_, err := plist.Parse([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%.60q: %v, not %s", text, err, says)
+		if err == nil || !strings.Contains(err.Error(), reports) {
+			t.Errorf("%.60q: %v, not %s", text, err, reports)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestWrite(t *testing.T) {
 </plist>
 `)
 	_, err = plist.Write(map[string]any{"a": []any{struct{}{}}})
-	is.True(strings.Contains(err.Error(), "a: element 0: a struct {} has no form there"))
+	is.True(strings.Contains(err.Error(), "a: element 0: a property list cannot hold a struct {}"))
 }
 
 // What is read can be written, and reads the same then.

@@ -56,7 +56,7 @@ func write(b *bytes.Buffer, indent string, v any) error {
 	case []byte:
 		tag(b, indent, "data", base64.StdEncoding.EncodeToString(v))
 	default:
-		return fmt.Errorf("a %T has no form there", v)
+		return fmt.Errorf("a property list cannot hold a %T", v)
 	}
 	return nil
 }

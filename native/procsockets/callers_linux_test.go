@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/native"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 // Who has connected to a listener is told before it is accepted and after the caller has
@@ -55,7 +55,7 @@ func callers(t *testing.T, at netip.AddrPort) []netip.AddrPort {
 	return all
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 func BenchmarkCallers(b *testing.B) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

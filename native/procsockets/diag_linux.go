@@ -7,7 +7,10 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"sync"
 
+	"github.com/vishvananda/netlink/nl"
+	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,6 +28,20 @@ const (
 	diagWithinS    = 1 // the kernel answers at once
 )
 
+// row is one socket of the kernel's table.
+type row struct {
+	local, remote netip.AddrPort
+	listens       bool
+	waiting       int // connections that were not accepted yet, where it listens
+	backlog       int // what it was told to have room for, where the kernel answered
+	inode         string
+	uid           uint32 // of the account that made it
+}
+
+// room is how many connections more a listener may be sent: the kernel makes room
+// for one more than it was told, and keeps others waiting for a second.
+func (r row) room() int { return max(0, r.backlog+1-r.waiting) }
+
 // askListening lists the sockets that listen at a port.
 func askListening(port int) ([]row, error) {
 	all, err := askAt(port, 1<<tcpListen)
@@ -33,18 +50,18 @@ func askListening(port int) ([]row, error) {
 
 // askAt lists the sockets at a port that are in one of some states.
 func askAt(port int, states uint32) ([]row, error) {
-	kernel, err := openDiag()
+	socket, err := openDiag()
 	if err != nil {
 		return nil, err
 	}
-	defer kernel.close()
+	defer socket.Close()
 	var all []row
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		question := make([]byte, diagAskBytes)
 		question[0], question[1] = family, unix.IPPROTO_TCP
 		binary.NativeEndian.PutUint32(question[4:], states)
 		binary.BigEndian.PutUint16(question[8:], uint16(port))
-		rows, err := kernel.ask(unix.NLM_F_DUMP, question)
+		rows, err := ask(socket, unix.NLM_F_DUMP, question)
 		if errors.Is(err, unix.ENOENT) && family == unix.AF_INET6 {
 			continue // a kernel without IPv6
 		}
@@ -75,89 +92,49 @@ func askConnected(local, remote netip.AddrPort) ([]row, error) {
 	for i := 48; i < diagAskBytes; i++ {
 		question[i] = 0xff // any cookie
 	}
-	kernel, err := openDiag()
+	socket, err := openDiag()
 	if err != nil {
 		return nil, err
 	}
-	defer kernel.close()
-	rows, err := kernel.ask(0, question)
+	defer socket.Close()
+	rows, err := ask(socket, 0, question)
 	if errors.Is(err, unix.ENOENT) {
 		return nil, nil
 	}
 	return rows, err
 }
 
-// diag is a socket on which the kernel is asked.
-type diag int
+// findByteOrder has netlink look up the machine's byte order, which it keeps without a lock.
+var findByteOrder = sync.OnceFunc(func() { nl.NativeEndian() })
 
-func openDiag() (diag, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
-	if err != nil {
-		return -1, err
+// openDiag opens a socket on which the kernel is asked.
+func openDiag() (*nl.NetlinkSocket, error) {
+	findByteOrder()
+	socket, err := nl.GetNetlinkSocketAt(netns.None(), netns.None(), unix.NETLINK_INET_DIAG)
+	if err == nil {
+		err = socket.SetReceiveTimeout(&unix.Timeval{Sec: diagWithinS})
 	}
-	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: diagWithinS}); err != nil {
-		_ = unix.Close(fd)
-		return -1, err
-	}
-	return diag(fd), nil
+	return socket, err
 }
 
-func (d diag) close() { _ = unix.Close(int(d)) }
-
 // ask puts one question to the kernel, and reads all of the answer.
-func (d diag) ask(flags uint16, question []byte) ([]row, error) {
-	fd := int(d)
-	message := make([]byte, unix.NLMSG_HDRLEN, unix.NLMSG_HDRLEN+len(question))
-	binary.NativeEndian.PutUint32(message, uint32(cap(message)))
-	binary.NativeEndian.PutUint16(message[4:], diagByFamily)
-	binary.NativeEndian.PutUint16(message[6:], unix.NLM_F_REQUEST|flags)
-	if err := unix.Sendto(fd, append(message, question...), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+func ask(socket *nl.NetlinkSocket, flags int, question []byte) ([]row, error) {
+	request := nl.NewNetlinkRequest(diagByFamily, flags)
+	request.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_INET_DIAG: {Seq: request.Seq, Socket: socket}}
+	request.AddRawData(question)
+	answers, err := request.Execute(unix.NETLINK_INET_DIAG, diagByFamily)
+	if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) {
 		return nil, err
 	}
 	var all []row
-	buffer := make([]byte, 32<<10)
-	for {
-		n, _, err := unix.Recvfrom(fd, buffer, 0)
+	for _, body := range answers {
+		r, err := parseDiagReply(body)
 		if err != nil {
 			return nil, err
 		}
-		rows, over, err := parseDiag(buffer[:n])
-		all = append(all, rows...)
-		if err != nil || over || flags&unix.NLM_F_DUMP == 0 {
-			return all, err
-		}
+		all = append(all, r)
 	}
-}
-
-// parseDiag reads one datagram of answers, and whether it was the last.
-func parseDiag(data []byte) (rows []row, over bool, err error) {
-	for len(data) >= unix.NLMSG_HDRLEN {
-		size := int(binary.NativeEndian.Uint32(data))
-		kind := binary.NativeEndian.Uint16(data[4:])
-		if size < unix.NLMSG_HDRLEN || size > len(data) {
-			return rows, true, errors.New("the kernel's answer is cut off")
-		}
-		body := data[unix.NLMSG_HDRLEN:size]
-		switch {
-		case kind == unix.NLMSG_DONE:
-			return rows, true, nil
-		case kind == unix.NLMSG_ERROR:
-			if len(body) < 4 {
-				return rows, true, errors.New("the kernel's answer is cut off")
-			}
-			if number := int32(binary.NativeEndian.Uint32(body)); number != 0 {
-				return rows, true, unix.Errno(-number)
-			}
-		case kind == diagByFamily:
-			r, err := parseDiagReply(body)
-			if err != nil {
-				return rows, true, err
-			}
-			rows = append(rows, r)
-		}
-		data = data[min((size+3)&^3, len(data)):]
-	}
-	return rows, false, nil
+	return all, nil
 }
 
 func parseDiagReply(body []byte) (row, error) {

@@ -17,12 +17,12 @@ func TestWhatAMacTells(t *testing.T) {
 		t.Skip(err)
 	}
 	program := filepath.Join(t.TempDir(), "mac")
-	said, err := exec.CommandContext(t.Context(), compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I", "testdata/libproc", "-o", program, "testdata/libproc/main.c").CombinedOutput()
-	is.Equal(string(said), "")
+	reported, err := exec.CommandContext(t.Context(), compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I", "testdata/libproc", "-o", program, "testdata/libproc/main.c").CombinedOutput()
+	is.Equal(string(reported), "")
 	is.NoErr(err)
-	said, err = exec.CommandContext(t.Context(), program).Output()
+	reported, err = exec.CommandContext(t.Context(), program).Output()
 	is.NoErr(err)
-	is.Equal(string(said), `1 7 0 sixteen-letters! 501
+	is.Equal(string(reported), `1 7 0 sixteen-letters! 501
 1 125 [169.254.8.1]:29500 [0.0.0.0]:0
 0 0 [fe80::1]:29500 [fe80::2]:50001
 2 -1

@@ -36,7 +36,7 @@ func TestWhoseAConnectionIs(t *testing.T) {
 	uid, err = owner(theirs)
 	is.NoErr(err)
 	is.Equal(uid, uint32(54321))
-	rows, err := read(func([]byte, []byte) bool { return true }) // the table says the same
+	rows, err := read(func(uint64, uint64) bool { return true }) // the table says the same
 	is.NoErr(err)
 	local, remote := theirs.LocalAddr().(*net.TCPAddr).AddrPort(), theirs.RemoteAddr().(*net.TCPAddr).AddrPort()
 	for _, r := range rows {

@@ -17,6 +17,11 @@ import (
 	"fulmen/native"
 )
 
+// Processes are the processes of this machine. The zero value is ready.
+type Processes struct{}
+
+var _ native.Processes = Processes{}
+
 // Listens tells who listens at a port. Processes other than the group's are looked
 // at only once one of the group listens: until then they change nothing.
 func (Processes) Listens(group, port int, _ native.Listening) (native.Listening, error) {

@@ -1,9 +1,11 @@
 package procsockets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -11,28 +13,54 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/procfs"
+
 	"fulmen/native"
 )
 
-// tables are the kernel's, of IPv4 and IPv6; a kernel may have no IPv6.
-func tables() []string { return []string{"/proc/net/tcp", "/proc/net/tcp6"} }
+// Processes are the processes of this machine. The zero value is ready.
+type Processes struct{}
 
-// read gives the rows of both tables that are wanted. The kernel gives a table in
-// pieces, and finds its place by counting: where sockets come and go meanwhile, a row
-// comes twice, which is mended here, or not at all, which nobody can see.
-func read(wants func(state, localPort []byte) bool) ([]row, error) {
+var _ native.Processes = Processes{}
+
+// read gives the rows of the tables in /proc, of IPv4 and IPv6, that are wanted by their
+// state and local port; a kernel may have no IPv6. The kernel gives a table in pieces, and
+// finds its place by counting: where sockets come and go meanwhile, a row comes twice,
+// which is mended here, or not at all, which nobody can see.
+func read(wants func(state, port uint64) bool) ([]row, error) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	return readFrom(proc, wants)
+}
+
+func readFrom(proc procfs.FS, wants func(state, port uint64) bool) ([]row, error) {
+	four, err := proc.NetTCP()  //lint:ignore SA1019 for kernels that answer no questions over netlink
+	six, err6 := proc.NetTCP6() //lint:ignore SA1019 the same
+	if err = cmp.Or(err, err6); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	var all []row
-	for _, path := range tables() {
-		text, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
+	for _, line := range append(four, six...) {
+		if !wants(line.St, line.LocalPort) {
 			continue
 		}
-		if err != nil {
-			return nil, err
+		r := row{
+			local: end(line.LocalAddr, line.LocalPort), remote: end(line.RemAddr, line.RemPort),
+			listens: line.St == tcpListen, inode: strconv.FormatUint(line.Inode, 10), uid: uint32(line.UID),
 		}
-		all = append(all, parseTable(text, wants)...)
+		if r.listens {
+			r.waiting = int(line.RxQueue) // of a listening socket the queue to be read holds connections
+		}
+		all = append(all, r)
 	}
 	return once(all), nil
+}
+
+func end(ip net.IP, port uint64) netip.AddrPort {
+	address, _ := netip.AddrFromSlice(ip)
+	return netip.AddrPortFrom(address.Unmap(), uint16(port))
 }
 
 // once leaves out rows of sockets that were there already; those that nobody has any
@@ -52,10 +80,9 @@ func once(rows []row) []row {
 // milliseconds where the kernel's is large, full or not: it is for kernels that
 // answer no questions.
 func (Processes) Listens(group, port int, before native.Listening) (native.Listening, error) {
-	wanted := fmt.Sprintf("%04X", port)
 	rows, err := askListening(port)
 	if err != nil {
-		rows, err = read(func(state, localPort []byte) bool { return string(state) == stateListen && string(localPort) == wanted })
+		rows, err = read(func(state, local uint64) bool { return state == tcpListen && local == uint64(port) })
 	}
 	if err != nil || len(rows) == 0 {
 		return native.Listening{}, err
@@ -106,11 +133,10 @@ func (Processes) Owner(local, remote netip.AddrPort) (uint32, error) {
 
 // Callers gives the far ends of the connections to a listener.
 func (Processes) Callers(at netip.AddrPort) ([]netip.AddrPort, error) {
-	wanted := fmt.Sprintf("%04X", at.Port())
 	rows, err := askAt(int(at.Port()), 1<<tcpEstablished|1<<tcpCloseWait)
 	if err != nil {
-		rows, err = read(func(state, localPort []byte) bool {
-			return string(localPort) == wanted && (string(state) == stateEstablished || string(state) == stateCloseWait)
+		rows, err = read(func(state, port uint64) bool {
+			return port == uint64(at.Port()) && (state == tcpEstablished || state == tcpCloseWait)
 		})
 	}
 	var all []netip.AddrPort
@@ -126,22 +152,14 @@ func (Processes) Callers(at netip.AddrPort) ([]netip.AddrPort, error) {
 // looked at is.
 func (Processes) Program(local, remote netip.AddrPort) (int, string, error) {
 	r, found, err := connected(local, remote)
-	if err != nil {
-		return 0, "", err
+	if err != nil || !found {
+		return 0, "", cmp.Or(err, native.ErrNoOwner)
 	}
-	entries, _ := os.ReadDir("/proc")
-	for _, entry := range entries {
-		process, err := strconv.Atoi(entry.Name())
-		if err != nil || !found {
-			continue
-		}
-		holds := false
-		eachDescriptor("/proc/"+entry.Name()+"/fd", func(target []byte) (enough bool) {
-			holds = holds || string(target) == "socket:["+r.inode+"]"
-			return holds
-		})
-		if name, err := readFile("/proc/" + entry.Name() + "/comm"); holds && err == nil {
-			return process, strings.TrimSpace(string(name)), nil
+	all, _ := procfs.AllProcs()
+	for _, p := range all {
+		open, _ := p.FileDescriptorTargets()
+		if name, err := p.Comm(); err == nil && slices.Contains(open, "socket:["+r.inode+"]") {
+			return p.PID, name, nil
 		}
 	}
 	return 0, "", native.ErrNoOwner
@@ -150,10 +168,9 @@ func (Processes) Program(local, remote netip.AddrPort) (int, string, error) {
 // connected finds the near end of a connection that a process has open.
 func connected(local, remote netip.AddrPort) (end row, found bool, err error) {
 	local, remote = unmap(local), unmap(remote)
-	wanted := fmt.Sprintf("%04X", local.Port())
 	rows, err := askConnected(local, remote)
 	if err != nil {
-		rows, err = read(func(_, localPort []byte) bool { return string(localPort) == wanted })
+		rows, err = read(func(_, port uint64) bool { return port == uint64(local.Port()) })
 	}
 	for _, r := range rows {
 		// The kernel's own, such as a connection that nobody has any more, have inode 0.
@@ -175,33 +192,33 @@ func holders(group int, rows []row) map[string]bool {
 		wanted["socket:["+r.inode+"]"] = r.inode
 	}
 	found := map[string]bool{}
-	look := func(process string) (complete bool) {
-		stat, err := readFile(process + "/stat")
-		if err != nil || !inGroup(stat, group) {
+	look := func(p procfs.Proc) (complete bool) {
+		stat, err := p.Stat()
+		if err != nil || stat.PGRP != group && stat.Session != group {
 			return false
 		}
-		eachDescriptor(process+"/fd", func(target []byte) (enough bool) {
-			if inode := wanted[string(target)]; inode != "" {
+		open, _ := p.FileDescriptorTargets()
+		for _, target := range open {
+			if inode := wanted[target]; inode != "" {
 				found[inode] = true
 			}
-			return len(found) == len(wanted)
-		})
+		}
 		return len(found) == len(wanted)
 	}
-	seen := map[string]bool{}
-	for next := []string{strconv.Itoa(group)}; len(next) > 0; next = next[1:] {
+	seen := map[int]bool{}
+	for next := []int{group}; len(next) > 0; next = next[1:] {
 		if seen[next[0]] {
 			continue // ids may be given anew while this looks
 		}
 		seen[next[0]] = true
-		if look("/proc/" + next[0]) {
+		if p, err := procfs.NewProc(next[0]); err == nil && look(p) {
 			return found
 		}
 		next = append(next, children(next[0])...)
 	}
-	entries, _ := os.ReadDir("/proc")
-	for _, entry := range entries {
-		if name := entry.Name(); name[0] >= '1' && name[0] <= '9' && !seen[name] && look("/proc/"+name) {
+	all, _ := procfs.AllProcs()
+	for _, p := range all {
+		if !seen[p.PID] && look(p) {
 			break
 		}
 	}
@@ -209,12 +226,15 @@ func holders(group int, rows []row) map[string]bool {
 }
 
 // children are the processes that a process has started, where the kernel tells.
-func children(process string) []string {
-	var all []string
-	lists, _ := filepath.Glob("/proc/" + process + "/task/*/children")
+func children(process int) []int {
+	var all []int
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", process))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list)
-		all = append(all, strings.Fields(string(text))...)
+		for _, field := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(field)
+			all = append(all, child)
+		}
 	}
 	return all
 }

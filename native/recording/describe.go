@@ -25,7 +25,7 @@ const (
 
 // ErrUnknown is matched by the error of [Describe] for a file of no known kind,
 // which lists what can be read.
-var ErrUnknown = errors.New("what this is cannot be told")
+var ErrUnknown = errors.New("the file is not of a known kind")
 
 // format is one kind of file.
 type format struct {
@@ -120,5 +120,5 @@ func Describe(name string, data []byte) (kind string, facts any, notes []string,
 			return f.kind, facts, notes, nil
 		}
 	}
-	return "", nil, nil, fmt.Errorf("%w; what can be read:\n%s", ErrUnknown, List())
+	return "", nil, nil, fmt.Errorf("%w; these can be read:\n%s", ErrUnknown, List())
 }

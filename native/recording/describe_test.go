@@ -62,7 +62,7 @@ func TestDescribeFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		text    string
 		unknown bool
-		says    string
+		reports string
 	}{
 		"text form":     {"Thunderbolt/USB4:\n  Thunderbolt/USB4 Bus 2:\n", false, "system_profiler -json"},
 		"other chapter": {`{"SPUSBDataType":[]}`, false, "SPUSBDataType"},
@@ -76,7 +76,7 @@ func TestDescribeFails(t *testing.T) {
 			_, _, _, err := recording.Describe(name, []byte(c.text))
 			is.True(err != nil)
 			is.Equal(errors.Is(err, recording.ErrUnknown), c.unknown)
-			is.True(strings.Contains(err.Error(), c.says))
+			is.True(strings.Contains(err.Error(), c.reports))
 		})
 	}
 }

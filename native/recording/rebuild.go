@@ -52,7 +52,7 @@ func Rebuild(name string, files []File) (scenario.Scenario, []string, error) {
 			}
 			last.Interfaces = interfaces(facts.(networksetup.HardwarePorts))
 		default:
-			return scenario.Scenario{}, nil, fmt.Errorf("%s is %s: a scenario is made of %s, and of %s, each followed by its Mac's %s where there is one",
+			return scenario.Scenario{}, nil, fmt.Errorf("%s is %s, but a scenario is made from recordings of the kinds %s and %s, the latter followed by the %s of the same Mac if there is one",
 				file.Name, kind, KindMac, KindThunderbolt, KindHardwarePorts)
 		}
 	}
@@ -84,8 +84,8 @@ func wholeMac(file File) (scenario.Recording, error) {
 func interfaces(ports networksetup.HardwarePorts) map[int]string {
 	names := map[int]string{}
 	for _, port := range ports.Ports {
-		if port.Receptacle != nil {
-			names[*port.Receptacle] = port.Device
+		if port.PortNumber != nil {
+			names[*port.PortNumber] = port.Device
 		}
 	}
 	return names

@@ -31,8 +31,8 @@ func TestRebuild(t *testing.T) {
 	made, notes, err := recording.Rebuild("desk", files(t, "testdata", "Book A.json", "Book A ports.txt", "Book B.json", "Studio C.json"))
 	is.NoErr(err)
 	joined := strings.Join(notes, "\n")
-	is.True(strings.Contains(joined, "stranger"))             // the cable to a computer that was not recorded
-	is.True(strings.Contains(joined, "book-b: receptacle 2")) // in use at 40 Gb/s, so that its limit is not told
+	is.True(strings.Contains(joined, "stranger"))       // the cable to a computer that was not recorded
+	is.True(strings.Contains(joined, "book-b: port 2")) // in use at 40 Gb/s, so that its limit is not told
 	text, err := recording.Format(made)
 	is.NoErr(err)
 	const path = "testdata/desk.toml"
@@ -56,10 +56,10 @@ func TestRebuild(t *testing.T) {
 
 func TestRebuildRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
-		files []recording.File
-		says  string
+		files   []recording.File
+		reports string
 	}{
-		"ports before any Mac": {files(t, "testdata", "Book A ports.txt", "Book A.json"), "each followed by"},
+		"ports before any Mac": {files(t, "testdata", "Book A ports.txt", "Book A.json"), "the latter followed by"},
 		"two lists of ports":   {files(t, "testdata", "Book A.json", "Book A ports.txt", "Book A ports.txt"), "already"},
 		"a scenario":           {files(t, "../sim/scenario/shipped", "hub-3.toml"), "is scenario"},
 		"nothing known":        {files(t, ".", "doc.go"), "doc.go"},
@@ -69,7 +69,7 @@ func TestRebuildRefuses(t *testing.T) {
 			is := is.New(t)
 			_, _, err := recording.Rebuild("desk", c.files)
 			is.True(err != nil)
-			is.True(strings.Contains(err.Error(), c.says))
+			is.True(strings.Contains(err.Error(), c.reports))
 		})
 	}
 }

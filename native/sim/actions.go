@@ -42,7 +42,7 @@ func (h *handle) createService(spec native.ServiceSpec) (native.NetworkService, 
 		return native.NetworkService{}, native.ErrExists
 	}
 	if b := m.bridgeStored(spec.Interface); b != nil {
-		return native.NetworkService{}, fmt.Errorf("the stored %s has it: %w", b.name, native.ErrStale)
+		return native.NetworkService{}, fmt.Errorf("it is a member of %s in the stored settings: %w", b.name, native.ErrStale)
 	}
 	service := native.NetworkService{
 		ID:   scenario.MakeUUID(h.world.scenario.Name, m.spec.Name, "created", strconv.Itoa(m.nextService)),
@@ -90,7 +90,7 @@ func (h *handle) deleteService(expected native.NetworkService) error {
 		a := &i.addresses[k]
 		a.doomed = a.doomed || alone && a.Address.Addr().Is4() || slices.Contains(served, a.Address)
 	}
-	h.world.after(AddressLingers, "sim.address", func() {
+	h.world.afterLocked(AddressLingers, "sim.address", func() {
 		i.addresses = slices.DeleteFunc(i.addresses, func(a address) bool { return a.doomed })
 	})
 	return nil
@@ -120,8 +120,5 @@ func (h *handle) act(ctx context.Context, action native.Feature, subject, source
 			return f()
 		})
 	}
-	if err != nil {
-		return &native.ActionError{Action: action, Subject: subject, Err: err}
-	}
-	return nil
+	return native.Acted(action, subject, err)
 }

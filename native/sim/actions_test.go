@@ -20,7 +20,7 @@ func service(iface string) native.ServiceSpec {
 // demands.
 func TestPortOutOfItsBridgeAndBack(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, bridged(desk(2, "a.tb1 b.tb1"), "en1", "en2"))
+	b := newBench(t, bridged(cluster(2, "a.tb1 b.tb1"), "en1", "en2"))
 	actions, ctx := b.platforms["a"].Network, t.Context()
 
 	_, err := actions.CreateService(ctx, service("en1"))
@@ -32,7 +32,7 @@ func TestPortOutOfItsBridgeAndBack(t *testing.T) {
 	is.Equal(b.hints(), nil)
 	bridge := b.snapshot("a").Network.Bridges[0]
 	is.Equal(bridge.KernelMembers, []string{"en2"})
-	is.True(!bridge.Disagree())
+	is.Equal(bridge.StoredMembers, []string{"en2"})
 
 	made, err := actions.CreateService(ctx, service("en1"))
 	is.NoErr(err)
@@ -40,9 +40,9 @@ func TestPortOutOfItsBridgeAndBack(t *testing.T) {
 	n := b.snapshot("a").Network
 	is.Equal(n.Services[len(n.Services)-1], made)
 	is.Equal(b.addresses("a", "en1"), []string{"169.254.7.1/30"})
-	gid, there := b.snapshot("a").RDMA.Devices[0].IPv4GID()
-	is.True(there)
-	is.Equal(gid.Address.Unmap().String(), "169.254.7.1")
+	gids := b.snapshot("a").RDMA.Devices[0].GIDs
+	v4, _ := gids[1].IPv4()
+	is.Equal(v4.String(), "169.254.7.1")
 	_, err = actions.CreateService(ctx, service("en1"))
 	is.True(errors.Is(err, native.ErrExists))
 	is.True(errors.Is(actions.SetBridgeMember(ctx, "bridge0", "en1", true), native.ErrStale)) // it has an address
@@ -63,7 +63,7 @@ func TestPortOutOfItsBridgeAndBack(t *testing.T) {
 }
 
 func TestActionsRefuse(t *testing.T) {
-	b := newBench(t, bridged(desk(1), "en1"))
+	b := newBench(t, bridged(cluster(1), "en1"))
 	a, ctx := b.platforms["a"].Network, t.Context()
 	for name, test := range map[string]struct {
 		err  error
@@ -93,7 +93,7 @@ func second[T any](_ T, err error) error { return err }
 // A service that the scenario has can be deleted and its DHCP address goes.
 func TestDeleteTheUsersService(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	found := b.snapshot("a").Network.Services[0]
 	is.Equal(found.Name, "Ethernet")
 	is.Equal(found.IPv4, native.OriginDHCP)
@@ -107,7 +107,7 @@ func TestDeleteTheUsersService(t *testing.T) {
 // nothing; what a person does to a service is seen.
 func TestActionsFail(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	actions, ctx := b.platforms["a"].Network, t.Context()
 	for value, want := range map[string]error{"locked": native.ErrStale, "refused": native.ErrPermission} {
 		b.do("set a.configuration " + value)

@@ -23,103 +23,53 @@ func (w *World) Apply(op scenario.Op) error {
 }
 
 func (w *World) apply(op scenario.Op) error {
+	if err := w.scenario.Has(op); err != nil {
+		return err
+	}
 	switch op.Verb {
 	case scenario.VerbPlug:
-		if len(op.Ends) != 2 {
-			return fmt.Errorf("two ends are needed, not %d", len(op.Ends))
+		for _, end := range op.Ends {
+			if w.cables[end] != nil {
+				return fmt.Errorf("port %s is in use: %w", end, native.ErrExists)
+			}
 		}
-		return w.plug(op.Ends[0], op.Ends[1], op.Speed)
+		w.plug(op.Ends[0], op.Ends[1], op.Speed)
 	case scenario.VerbUnplug, scenario.VerbRetrain:
-		if len(op.Ends) != 1 {
-			return fmt.Errorf("one end is needed, not %d", len(op.Ends))
-		}
-		near, _, err := w.socket(op.Ends[0])
-		if err != nil {
-			return err
-		}
+		near := op.Ends[0]
 		c := w.cables[near]
 		if c == nil {
-			return fmt.Errorf("nothing is plugged into %s: %w", op.Ends[0], native.ErrNotFound)
+			return fmt.Errorf("nothing is plugged into %s: %w", near, native.ErrNotFound)
 		}
+		far, _ := c.from(near)
 		if op.Verb == scenario.VerbRetrain {
-			return w.retrain(c, near, op.Speed)
+			if err := scenario.CheckSpeed(op.Speed, w.capability(near), w.capability(far)); err != nil {
+				return err
+			}
+			w.plug(near, far, op.Speed)
+			return nil
 		}
-		delete(w.cables, c.ends[0])
-		delete(w.cables, c.ends[1])
-		return nil
-	case scenario.VerbSleep, scenario.VerbWake, scenario.VerbRestart:
-		m := w.mac(op.Owner)
-		if m == nil {
-			return w.noMac(op.Owner)
-		}
-		w.applyPower(m, op.Verb)
-		return nil
+		delete(w.cables, near)
+		delete(w.cables, far)
 	case scenario.VerbSet:
 		return w.set(op)
+	default:
+		w.applyPower(w.mac(op.Owner), op.Verb)
 	}
-	return fmt.Errorf("unknown verb %q", op.Verb)
+	return nil
 }
 
-func (w *World) plug(a, b scenario.End, speed native.LinkSpeed) error {
-	near, nearCan, err := w.socket(a)
-	if err != nil {
-		return err
+// plug joins two receptacles, with the speed asked for or the best of the lesser end.
+func (w *World) plug(near, far scenario.End, speed native.LinkSpeed) {
+	if speed == (native.LinkSpeed{}) {
+		speed = scenario.BestSpeed(w.capability(near), w.capability(far))
 	}
-	far, farCan, err := w.socket(b)
-	if err != nil {
-		return err
-	}
-	if near == far {
-		return fmt.Errorf("a cable has two ends: %w", native.ErrExists)
-	}
-	for _, end := range []socket{near, far} {
-		if w.cables[end] != nil {
-			return fmt.Errorf("receptacle %d of %s is taken: %w", end.number, end.owner, native.ErrExists)
-		}
-	}
-	links, err := train(nearCan, farCan, speed)
-	if err != nil {
-		return err
-	}
-	c := &cable{ends: [2]socket{near, far}, links: links}
+	there, back := linksOf(speed)
+	c := &cable{ends: [2]scenario.End{near, far}, links: [2]native.Link{there, back}}
 	w.cables[near], w.cables[far] = c, c
-	return nil
-}
-
-func (w *World) retrain(c *cable, near socket, speed native.LinkSpeed) error {
-	far, _ := c.from(near)
-	links, err := train(w.capability(near), w.capability(far), speed)
-	if err != nil {
-		return err
-	}
-	c.ends, c.links = [2]socket{near, far}, links
-	return nil
-}
-
-// socket finds a receptacle and what it can do. The owner's name decides whether
-// it is a hub, however the end was written.
-func (w *World) socket(end scenario.End) (socket, native.ThunderboltVersion, error) {
-	s := socket{owner: end.Owner, number: end.Receptacle}
-	if hub := w.hubs[end.Owner]; hub != nil {
-		if end.Receptacle < 0 || end.Receptacle > hub.Downstream {
-			return s, "", fmt.Errorf("%s has receptacles 1 to %d and up: %w", end.Owner, hub.Downstream, native.ErrNotFound)
-		}
-		return s, hub.Capability, nil
-	}
-	m := w.mac(end.Owner)
-	if m == nil {
-		return s, "", fmt.Errorf("no Mac or hub %q: %w", end.Owner, native.ErrNotFound)
-	}
-	if m.port(end.Receptacle) == nil {
-		return s, "", fmt.Errorf("%s has no receptacle %d: %w", end.Owner, end.Receptacle, native.ErrNotFound)
-	}
-	return s, w.capability(s), nil
 }
 
 // capability is what a receptacle that exists can do.
-func (w *World) capability(s socket) native.ThunderboltVersion {
-	if hub := w.hubs[s.owner]; hub != nil {
-		return hub.Capability
-	}
-	return w.mac(s.owner).port(s.number).Capability
+func (w *World) capability(end scenario.End) native.ThunderboltVersion {
+	can, _ := w.scenario.Capability(end)
+	return can
 }

@@ -2,101 +2,43 @@ package sim
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fulmen/native"
 	"fulmen/native/sim/scenario"
 )
 
-func (w *World) buildNetworks() error {
+// build makes what the scenario has, which was checked.
+func (w *World) build() {
 	for _, spec := range w.scenario.Networks {
-		if w.network(spec.Name) != nil {
-			return fmt.Errorf("network %q: %w", spec.Name, native.ErrExists)
-		}
 		w.networks = append(w.networks, &network{spec: spec, up: true})
 	}
-	return nil
-}
-
-func (w *World) buildHubs() error {
-	for _, spec := range w.scenario.Hubs {
-		if w.hubs[spec.Name] != nil {
-			return fmt.Errorf("hub %q: %w", spec.Name, native.ErrExists)
-		}
-		w.hubs[spec.Name] = &spec
-	}
-	return nil
-}
-
-func (w *World) buildMacs() error {
 	for _, spec := range w.scenario.Macs {
-		if w.mac(spec.Name) != nil || w.hubs[spec.Name] != nil {
-			return fmt.Errorf("the Mac %q: %w", spec.Name, native.ErrExists)
-		}
-		spec.Ports = slices.Clone(spec.Ports)
 		m := &mac{
 			spec: spec, power: awake, nextIndex: 1, nextService: 1,
 			silent: map[native.Area]bool{}, handles: map[*handle]struct{}{},
 		}
-		for i := range m.spec.Ports {
-			port := &m.spec.Ports[i]
-			if m.port(port.Receptacle) != port {
-				return fmt.Errorf("receptacle %d of %q: %w", port.Receptacle, spec.Name, native.ErrExists)
-			}
-			if port.DomainUUID == "" {
-				port.DomainUUID = scenario.MakeUUID(w.scenario.Name, spec.Name, strconv.Itoa(port.Receptacle))
-			}
-		}
-		if err := w.buildInterfaces(m); err != nil {
-			return fmt.Errorf("the Mac %q: %w", spec.Name, err)
-		}
+		w.buildInterfaces(m)
 		w.started(m)
 		w.macs = append(w.macs, m)
 	}
-	return nil
+	for _, c := range w.scenario.Cables {
+		w.plug(c.Ends[0], c.Ends[1], c.Speed)
+	}
 }
 
-func (w *World) buildInterfaces(m *mac) error {
+func (w *World) buildInterfaces(m *mac) {
 	specs := slices.Clone(m.spec.Interfaces)
-	for _, port := range m.spec.Ports {
-		if port.Interface != "" && !slices.ContainsFunc(specs, func(s scenario.Interface) bool { return s.Name == port.Interface }) {
-			specs = append(specs, scenario.Interface{Name: port.Interface, Type: native.InterfaceThunderbolt})
-		}
-	}
 	for _, b := range m.spec.Bridges {
-		if m.bridge(b.Name) != nil {
-			return fmt.Errorf("bridge %q: %w", b.Name, native.ErrExists)
-		}
 		m.bridges = append(m.bridges, &bridge{name: b.Name, kernel: slices.Clone(b.Members), stored: slices.Clone(b.Members)})
-		i := slices.IndexFunc(specs, func(s scenario.Interface) bool { return s.Name == b.Name })
-		if i < 0 {
-			i = len(specs)
-			specs = append(specs, scenario.Interface{Name: b.Name, Type: native.InterfaceBridge})
-		}
-		specs[i].Addresses = append(slices.Clone(specs[i].Addresses), b.Addresses...)
+		specs = append(specs, scenario.Interface{Name: b.Name, Type: native.InterfaceBridge, Addresses: b.Addresses})
 	}
 	for _, spec := range specs {
-		if m.iface(spec.Name) != nil {
-			return fmt.Errorf("interface %q: %w", spec.Name, native.ErrExists)
-		}
-		if spec.Network != "" && w.network(spec.Network) == nil {
-			return fmt.Errorf("interface %q: no network %q: %w", spec.Name, spec.Network, native.ErrNotFound)
-		}
 		m.ifaces = append(m.ifaces, w.buildInterface(m, spec))
 	}
-	for _, b := range m.bridges {
-		for _, member := range b.kernel {
-			if m.iface(member) == nil || m.bridge(member) != nil || m.bridgeOf(member) != b {
-				return fmt.Errorf("bridge %q: its member %q is missing, a bridge or another's: %w", b.name, member, native.ErrNotFound)
-			}
-		}
-	}
-	return nil
 }
 
 // buildInterface makes an interface. As on macOS it gives itself a link-local
@@ -105,9 +47,9 @@ func (w *World) buildInterface(m *mac, spec scenario.Interface) *iface {
 	i := &iface{spec: spec, present: true, index: m.nextIndex, linked: spec.LinkUp, hardware: hardwareAddress(w.scenario.Name, m.spec.Name, spec.Name)}
 	m.nextIndex++
 	if p := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Interface == spec.Name }); p >= 0 {
-		i.receptacle = m.spec.Ports[p].Receptacle
+		i.portNumber = m.spec.Ports[p].PortNumber
 	}
-	if i.receptacle != 0 || m.bridge(spec.Name) != nil {
+	if i.portNumber != 0 || m.bridge(spec.Name) != nil {
 		i.linked = true // the cable or the members decide
 	}
 	for _, a := range spec.Addresses {
@@ -146,15 +88,6 @@ func (w *World) service(m *mac, spec scenario.Interface) native.NetworkService {
 		}
 	}
 	return s
-}
-
-func (w *World) buildCables() error {
-	for _, c := range w.scenario.Cables {
-		if err := w.plug(c.Ends[0], c.Ends[1], c.Speed); err != nil {
-			return fmt.Errorf("cable %s to %s: %w", c.Ends[0], c.Ends[1], err)
-		}
-	}
-	return nil
 }
 
 // sameNetwork reports whether two addresses reach each other without a router.

@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 
 	"fulmen/native"
 )
@@ -16,7 +18,7 @@ type announcement struct{ native.Announcement }
 
 // browse is one search, with what it has reported as present.
 type browse struct {
-	subscriber
+	*subscriber
 	mac         *mac
 	serviceType string
 	interfaces  []string // none: all
@@ -60,35 +62,27 @@ func (h *handle) Browse(ctx context.Context, serviceType string, interfaces []st
 		return nil, err
 	}
 	b := &browse{
-		mac: h.mac, serviceType: serviceType, interfaces: slices.Clone(interfaces), found: found,
+		subscriber: &subscriber{}, mac: h.mac, serviceType: serviceType, interfaces: slices.Clone(interfaces), found: found,
 		seen: map[sightingKey]native.Sighting{},
 	}
-	if err := h.begin("sim.browse", func() error {
-		h.browses = append(h.browses, b)
-		return nil
-	}); err != nil {
+	b.look = func() { h.world.compare(b) }
+	if stop, err = h.subscribe(b.subscriber); err != nil {
 		return nil, err
 	}
-	w := h.world
-	return func() error {
-		w.mu.Lock()
-		h.browses = slices.DeleteFunc(h.browses, func(other *browse) bool { return other == b })
-		w.mu.Unlock()
-		w.stop(&b.subscriber)
-		return nil
-	}, nil
+	return stop, h.begin("sim.browse", func() error { return nil })
 }
 
-// look lets every search of a Mac that runs see what has changed. The caller
-// holds the lock.
-func (w *World) look() {
+// lookLocked lets every search of a Mac that runs see what has changed.
+func (w *World) lookLocked() {
 	for _, m := range w.macs {
 		if !m.runs() {
 			continue
 		}
 		for h := range m.handles {
-			for _, b := range h.browses {
-				w.compare(b)
+			for _, s := range h.subscribers {
+				if s.look != nil {
+					s.look()
+				}
 			}
 		}
 	}
@@ -102,7 +96,7 @@ func (w *World) compare(b *browse) {
 	for _, key := range sortedKeys(b.seen) {
 		if _, still := now[key]; !still {
 			gone := native.Sighting{Instance: key.instance, Interface: key.iface, Gone: true, At: at}
-			w.tell(&b.subscriber, func() { b.found(gone) })
+			w.notifyLocked(b.subscriber, func() { b.found(gone) })
 		}
 	}
 	for _, key := range sortedKeys(now) {
@@ -111,7 +105,7 @@ func (w *World) compare(b *browse) {
 		}
 		sighting := now[key]
 		sighting.At, sighting.TXT, sighting.Addresses = at, maps.Clone(sighting.TXT), slices.Clone(sighting.Addresses)
-		w.tell(&b.subscriber, func() { b.found(sighting) })
+		w.notifyLocked(b.subscriber, func() { b.found(sighting) })
 	}
 	b.seen = now
 }
@@ -123,7 +117,7 @@ func (w *World) sightings(b *browse) map[sightingKey]native.Sighting {
 		if len(b.interfaces) != 0 && !slices.Contains(b.interfaces, i.spec.Name) {
 			continue
 		}
-		for _, other := range w.heard(plugAt{b.mac, i}) {
+		for _, other := range w.received(plugAt{b.mac, i}) {
 			addresses := dialled(i, other.iface)
 			if len(addresses) == 0 {
 				continue
@@ -168,19 +162,14 @@ func union(a, b []netip.Addr) []netip.Addr {
 	return slices.Compact(all)
 }
 
-// announcements are those of all platforms of a Mac, in order of their names.
+// announcements are the announcements of all platforms of a Mac, in order of their names.
 func (m *mac) announcements() []*announcement {
 	var all []*announcement
 	for h := range m.handles {
 		all = append(all, h.announcements...)
 	}
 	slices.SortStableFunc(all, func(a, b *announcement) int {
-		if a.Instance < b.Instance {
-			return -1
-		} else if a.Instance > b.Instance {
-			return 1
-		}
-		return a.Port - b.Port
+		return cmp.Or(strings.Compare(a.Instance, b.Instance), a.Port-b.Port)
 	})
 	return all
 }
@@ -194,9 +183,6 @@ func (m *mac) hostName() string {
 
 func sortedKeys(sightings map[sightingKey]native.Sighting) []sightingKey {
 	return slices.SortedFunc(maps.Keys(sightings), func(a, b sightingKey) int {
-		if a.instance+"\x00"+a.iface < b.instance+"\x00"+b.iface {
-			return -1
-		}
-		return 1
+		return cmp.Or(strings.Compare(a.instance, b.instance), strings.Compare(a.iface, b.iface))
 	})
 }

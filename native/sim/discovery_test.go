@@ -46,7 +46,7 @@ func (b *bench) browse(mac string, interfaces ...string) (seen func() []string, 
 
 func TestDiscovery(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(3, "a.tb1 b.tb2"))
+	b := newBench(t, cluster(3, "a.tb1 b.tb2"))
 	b.announce("a", "en0") // what it announces itself is not found
 	withdraw := b.announce("b", "en0", "en2")
 	seen, stop := b.browse("a")
@@ -85,7 +85,7 @@ func TestDiscovery(t *testing.T) {
 
 func TestBrowseOnNamedInterfaces(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	b.announce("b", "en1")
 	seen, _ := b.browse("a", "en0")
 	is.Equal(seen(), nil)
@@ -96,7 +96,7 @@ func TestBrowseOnNamedInterfaces(t *testing.T) {
 // A sleeper sees what has changed when it wakes, and nothing before.
 func TestBrowseAsleep(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2))
+	b := newBench(t, cluster(2))
 	b.announce("b", "en0")
 	seen, _ := b.browse("a")
 	is.Equal(len(seen()), 1)
@@ -111,7 +111,7 @@ func TestBrowseAsleep(t *testing.T) {
 
 func TestAnnouncementsThatAreNone(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	_, err := b.platforms["a"].Discovery.Announce(t.Context(), native.Announcement{Type: serviceType, Instance: "i", Port: 7732})
 	is.True(err != nil) // no interfaces
 	_, err = b.platforms["a"].Discovery.Announce(t.Context(), native.Announcement{Type: serviceType, Instance: "i", Interfaces: []string{"en0"}})

@@ -1,5 +1,5 @@
 // Package sim is simulated Macs behind the interface of package native: a small
-// real implementation of a desk full of machines, for tests, for trying Fulmen
+// real implementation of a cluster full of machines, for tests, for trying Fulmen
 // without the hardware, and for showing it.
 //
 // A [World] holds the state of all Macs, cables, hubs and networks of one
@@ -11,8 +11,8 @@
 // facts of an area have become different.
 //
 // Connections between Macs are real ones on this machine's loopback interface,
-// under simulated addresses, or in memory; those whose path goes stall, and
-// break if it stays away.
+// under simulated addresses; those whose path goes stall, and break if it stays
+// away.
 //
 // What a scenario does not say is absent with the reason not_in_scenario. Every
 // snapshot says that it is simulated.

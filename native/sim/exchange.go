@@ -15,45 +15,41 @@ import (
 // the time in which a listener hears who connected.
 const answerWithin = 10 * time.Second
 
-// exchange is the desk as the sockets of one Mac on loopback see it.
+// exchange is the cluster as the sockets of one Mac on loopback see it.
 type exchange struct{ h *handle }
 
-// Open is that of [loopback.Exchange].
-func (e exchange) Open(ctx context.Context, iface string, at, taken netip.AddrPort) (loopback.Door, error) {
+// Open implements [loopback.Exchange].
+func (e exchange) Open(ctx context.Context, iface string, at, taken netip.AddrPort) (loopback.OpenPort, error) {
 	if err := ctx.Err(); err != nil {
-		return loopback.Door{}, err
+		return loopback.OpenPort{}, err
 	}
-	d := &door{iface: iface, address: at.Addr(), port: int(at.Port()), at: taken}
+	d := &openPort{iface: iface, address: at.Addr(), port: int(at.Port()), at: taken}
 	if err := e.h.open(d); err != nil {
-		return loopback.Door{}, err
+		return loopback.OpenPort{}, err
 	}
-	return loopback.Door{Port: d.port, Close: func() { e.h.shut(d) }}, nil
+	return loopback.OpenPort{Port: d.port, Close: func() { e.h.shut(d) }}, nil
 }
 
-// Connect is that of [loopback.Exchange].
+// Connect implements [loopback.Exchange].
 func (e exchange) Connect(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort, changed func(loopback.State)) (loopback.Flow, error) {
 	w := e.h.world
 	var found loopback.Flow
-	err := e.h.connect(ctx, iface, source, to, func(f *flow, d *door) error {
-		if !d.at.IsValid() {
-			return syscall.ECONNREFUSED // it is open in memory only
-		}
+	err := e.h.connect(ctx, iface, source, to, func(f *flow, d *openPort) {
 		secret := make([]byte, loopback.TokenBytes/2)
 		rand.Read(secret)
 		f.token = hex.EncodeToString(secret)
 		w.tokens[f.token] = f
-		f.answer = w.after(answerWithin, "sim.path", func() {
+		f.answer = w.afterLocked(answerWithin, "sim.path", func() {
 			w.answered(f)
 			w.hungUp(f, 1)
 		})
 		f.ends[0].changed = changed
 		found = loopback.Flow{At: d.at, Token: f.token, Local: f.local(0), Remote: f.remote(0), Close: func() { w.hangUp(f, 0) }}
-		return nil
 	})
 	return found, err
 }
 
-// Answer is that of [loopback.Exchange]. A token of another Mac's connection is
+// Answer implements [loopback.Exchange]. A token of another Mac's connection is
 // as unknown as one that was never given.
 func (e exchange) Answer(ctx context.Context, token string, changed func(loopback.State)) (loopback.Flow, error) {
 	if err := ctx.Err(); err != nil {

@@ -49,7 +49,7 @@ func (f *flow) seen(of, from int) netip.AddrPort {
 
 // connect finds who answers an address, and makes a flow to it that begin
 // begins. It waits while nobody can be reached.
-func (h *handle) connect(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort, begin func(*flow, *door) error) error {
+func (h *handle) connect(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort, begin func(*flow, *openPort)) error {
 	w := h.world
 	for {
 		w.mu.Lock()
@@ -61,11 +61,18 @@ func (h *handle) connect(ctx context.Context, iface string, source netip.Addr, t
 			w.mu.Unlock()
 			return syscall.ENODEV
 		}
-		if f := h.route(iface, source.WithZone(""), to); f != nil {
-			if d := f.door(); d == nil || d.answers(w, f) {
-				err := w.join(f, d, begin)
+		if f := h.routeLocked(iface, source.WithZone(""), to); f != nil {
+			far := &f.ends[1]
+			switch d := far.at.mac.openPort(far.at.iface.spec.Name, far.address, far.port); {
+			case d == nil:
 				w.mu.Unlock()
-				return err
+				return syscall.ECONNREFUSED
+			case d.answersLocked(w, f):
+				far.handle, f.ends[0].port = d.handle, h.mac.freePort()
+				begin(f, d)
+				w.flows[f] = struct{}{}
+				w.mu.Unlock()
+				return nil
 			}
 		}
 		if w.moved == nil {
@@ -83,16 +90,16 @@ func (h *handle) connect(ctx context.Context, iface string, source netip.Addr, t
 	}
 }
 
-// route is a flow to an address over the first interface that reaches it; nil
-// where none does. The caller holds the lock.
-func (h *handle) route(iface string, source netip.Addr, to netip.AddrPort) *flow {
+// routeLocked is a flow to an address over the first interface that reaches it; nil
+// where none does.
+func (h *handle) routeLocked(iface string, source netip.Addr, to netip.AddrPort) *flow {
 	address, zone := to.Addr().Unmap().WithZone(""), to.Addr().Zone()
 	for _, i := range h.mac.ifaces {
 		name := i.spec.Name
 		if iface != "" && iface != name || zone != "" && zone != name {
 			continue
 		}
-		for _, other := range h.world.heard(plugAt{h.mac, i}) {
+		for _, other := range h.world.received(plugAt{h.mac, i}) {
 			for _, pair := range pairs(i, other.iface) {
 				if pair[1] == address && (!source.IsValid() || source == pair[0]) {
 					return &flow{state: loopback.Whole, ends: [2]flowEnd{
@@ -102,26 +109,6 @@ func (h *handle) route(iface string, source netip.Addr, to netip.AddrPort) *flow
 			}
 		}
 	}
-	return nil
-}
-
-// door is the one that a flow wants; nil where none is open there.
-func (f *flow) door() *door {
-	far := f.ends[1]
-	return far.at.mac.door(far.at.iface.spec.Name, far.address, far.port)
-}
-
-// join takes a flow to a door. The caller holds the lock.
-func (w *World) join(f *flow, d *door, begin func(*flow, *door) error) error {
-	near, far := &f.ends[0], &f.ends[1]
-	if d == nil {
-		return syscall.ECONNREFUSED
-	}
-	far.handle, near.port = d.handle, near.at.mac.freePort()
-	if err := begin(f, d); err != nil {
-		return err
-	}
-	w.flows[f] = struct{}{}
 	return nil
 }
 
@@ -136,7 +123,7 @@ func (w *World) hangUp(f *flow, end int) {
 func (w *World) hungUp(f *flow, end int) {
 	f.ends[end].closed = true
 	if f.ends[1-end].closed {
-		w.cancel(f.wait)
+		w.cancelLocked(f.wait)
 		f.wait = nil
 		delete(w.flows, f)
 		w.answered(f)
@@ -145,14 +132,14 @@ func (w *World) hungUp(f *flow, end int) {
 
 // answered forgets the token of a flow.
 func (w *World) answered(f *flow) {
-	w.cancel(f.answer)
+	w.cancelLocked(f.answer)
 	f.answer = nil
 	delete(w.tokens, f.token)
 }
 
 // abandon closes what a platform had open.
 func (w *World) abandon(h *handle) {
-	h.mac.doors = slices.DeleteFunc(h.mac.doors, func(d *door) bool { return d.handle == h })
+	h.mac.openPorts = slices.DeleteFunc(h.mac.openPorts, func(d *openPort) bool { return d.handle == h })
 	for f := range w.flows {
 		for end := range f.ends {
 			if f.ends[end].handle == h {
@@ -168,23 +155,23 @@ func (w *World) follow() {
 		close(w.moved)
 		w.moved = nil
 	}
-	heard := map[plugAt][]plugAt{}
+	received := map[plugAt][]plugAt{}
 	for f := range w.flows {
 		near, far := f.ends[0], f.ends[1]
-		others, known := heard[near.at]
+		others, known := received[near.at]
 		if !known {
-			others = w.heard(near.at)
-			heard[near.at] = others
+			others = w.received(near.at)
+			received[near.at] = others
 		}
 		whole := slices.Contains(others, far.at) &&
 			slices.Contains(pairs(near.at.iface, far.at.iface), [2]netip.Addr{near.address, far.address})
 		switch {
 		case whole && f.state == loopback.Cut:
-			w.cancel(f.wait)
+			w.cancelLocked(f.wait)
 			f.wait = nil
 			f.become(loopback.Whole)
 		case !whole && f.state == loopback.Whole:
-			f.wait = w.after(memnet.DeadAfter, "sim.path", func() { f.become(loopback.Dead) })
+			f.wait = w.afterLocked(memnet.DeadAfter, "sim.path", func() { f.become(loopback.Dead) })
 			f.become(loopback.Cut)
 		}
 	}

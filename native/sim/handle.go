@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fulmen/native"
+	"fulmen/native/sim/loopback"
 )
 
 // handle is one platform of a Mac: the interfaces of package native, and what
@@ -11,12 +12,9 @@ type handle struct {
 	mac   *mac
 	ended bool
 
-	watches       []*hintSubscriber
-	listeners     []*noticeSubscriber
+	subscribers   []*subscriber
 	announcements []*announcement
-	browses       []*browse
-	kept          []*string // reasons to stay awake
-	sockets       closer    // nil: they are somebody else's
+	sockets       *loopback.Sockets // nil: they are somebody else's
 }
 
 // close ends what was begun through the platform; a notice that it has not
@@ -27,7 +25,7 @@ func (h *handle) close() error {
 		h.ended = true
 		h.announcements = nil
 		h.world.abandon(h)
-		h.world.acknowledged(h)
+		h.world.acknowledgedLocked(h)
 		return nil
 	})
 	if err != nil { // the world is closed, and with it every platform
@@ -43,17 +41,8 @@ func (h *handle) end() {
 	w.mu.Lock()
 	h.ended = true
 	delete(h.mac.handles, h)
-	var subscribers []*subscriber
-	for _, s := range h.watches {
-		subscribers = append(subscribers, &s.subscriber)
-	}
-	for _, s := range h.listeners {
-		subscribers = append(subscribers, &s.subscriber)
-	}
-	for _, b := range h.browses {
-		subscribers = append(subscribers, &b.subscriber)
-	}
-	h.watches, h.listeners, h.browses, h.announcements, h.kept = nil, nil, nil, nil, nil
+	subscribers := h.subscribers
+	h.subscribers, h.announcements = nil, nil
 	w.abandon(h)
 	w.mu.Unlock()
 	if h.sockets != nil {

@@ -16,26 +16,7 @@ import (
 // changed meanwhile. stop must not be called by the callback, for whose end it
 // waits.
 func (h *handle) Watch(hint func(native.Hint)) (stop func() error, err error) {
-	w := h.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if h.ended {
-		return nil, native.ErrClosed
-	}
-	s := &hintSubscriber{hint: hint}
-	h.watches = append(h.watches, s)
-	return func() error {
-		w.mu.Lock()
-		h.watches = slices.DeleteFunc(h.watches, func(other *hintSubscriber) bool { return other == s })
-		w.mu.Unlock()
-		w.stop(&s.subscriber)
-		return nil
-	}, nil
-}
-
-type hintSubscriber struct {
-	subscriber
-	hint func(native.Hint)
+	return h.subscribe(&subscriber{hint: hint})
 }
 
 // change makes a change whole or not at all, lets the world follow it, and tells
@@ -55,7 +36,7 @@ func (w *World) change(source string, f func() error) error {
 			w.hint(m, source, w.known[i], now[i])
 		}
 		w.known = now
-		w.look()
+		w.lookLocked()
 	}
 	w.mu.Unlock()
 	w.talk()
@@ -66,7 +47,7 @@ func (w *World) change(source string, f func() error) error {
 func (w *World) everything() []native.Snapshot {
 	all := make([]native.Snapshot, len(w.macs))
 	for i, m := range w.macs {
-		all[i] = w.snapshot(m, native.AllAreas())
+		all[i] = w.snapshotLocked(m, native.AllAreas())
 	}
 	return all
 }
@@ -75,64 +56,48 @@ func (w *World) everything() []native.Snapshot {
 func (w *World) hint(m *mac, source string, before, after native.Snapshot) {
 	for _, area := range native.AllAreas() {
 		if changed, subject := difference(area, before, after); changed {
-			m.unheard = slices.DeleteFunc(m.unheard, func(h native.Hint) bool { return h.Area == area })
-			m.unheard = append(m.unheard, native.Hint{Area: area, Source: source, Subject: subject})
+			m.unreceived = slices.DeleteFunc(m.unreceived, func(h native.Hint) bool { return h.Area == area })
+			m.unreceived = append(m.unreceived, native.Hint{Area: area, Source: source, Subject: subject})
 		}
 	}
 	if !m.runs() {
 		return
 	}
-	for _, hint := range m.unheard {
+	for _, hint := range m.unreceived {
 		hint.At, hint.BootUS = native.Stamp(w.clock.Now()), w.clock.Boot().Microseconds()
 		for h := range m.handles {
-			for _, s := range h.watches {
-				w.tell(&s.subscriber, func() { s.hint(hint) })
+			for _, s := range h.subscribers {
+				if s.hint != nil {
+					w.notifyLocked(s, func() { s.hint(hint) })
+				}
 			}
 		}
 	}
-	m.unheard = nil
+	m.unreceived = nil
 }
 
 // difference reports whether an area's facts differ, and the one thing in it
 // that does, where it is one.
 func difference(area native.Area, before, after native.Snapshot) (changed bool, subject string) {
+	if reflect.DeepEqual(before.Part(area).Interface(), after.Part(area).Interface()) {
+		return false, ""
+	}
 	var subjects []string
-	switch area {
-	case native.AreaIdentity:
-		changed = !reflect.DeepEqual(before.Identity, after.Identity)
-	case native.AreaMemory:
-		changed = !reflect.DeepEqual(before.Memory, after.Memory)
-	case native.AreaSystem:
-		changed = !reflect.DeepEqual(before.System, after.System)
-	case native.AreaNetwork:
-		changed = !reflect.DeepEqual(before.Network, after.Network)
-		if changed && before.Network != nil && after.Network != nil {
-			name := func(i native.Interface) string { return i.Name }
-			subjects = different(before.Network.Interfaces, after.Network.Interfaces, name)
-			bridge := func(b native.Bridge) string { return b.Name }
-			for _, name := range different(before.Network.Bridges, after.Network.Bridges, bridge) {
-				if !slices.Contains(subjects, name) {
-					subjects = append(subjects, name)
-				}
-			}
-		}
-	case native.AreaThunderbolt:
-		changed = !reflect.DeepEqual(before.Thunderbolt, after.Thunderbolt)
-		if changed && before.Thunderbolt != nil && after.Thunderbolt != nil {
-			name := func(p native.Port) string { return fmt.Sprintf("receptacle %d", p.Receptacle) }
-			subjects = different(before.Thunderbolt.Ports, after.Thunderbolt.Ports, name)
-		}
-	case native.AreaRDMA:
-		changed = !reflect.DeepEqual(before.RDMA, after.RDMA)
-		if changed && before.RDMA != nil && after.RDMA != nil {
-			name := func(d native.RDMADevice) string { return d.Name }
-			subjects = different(before.RDMA.Devices, after.RDMA.Devices, name)
-		}
+	switch {
+	case !before.Has(area) || !after.Has(area):
+	case area == native.AreaNetwork:
+		subjects = different(before.Network.Interfaces, after.Network.Interfaces, func(i native.Interface) string { return i.Name })
+		bridges := different(before.Network.Bridges, after.Network.Bridges, func(b native.Bridge) string { return b.Name })
+		subjects = slices.Compact(slices.Sorted(slices.Values(slices.Concat(subjects, bridges)))) // a bridge is an interface too
+	case area == native.AreaThunderbolt:
+		subjects = different(before.Thunderbolt.Ports, after.Thunderbolt.Ports, func(p native.Port) string { return fmt.Sprintf("receptacle %d", p.PortNumber) })
+	case area == native.AreaRDMA:
+		subjects = different(before.RDMA.Devices, after.RDMA.Devices, func(d native.RDMADevice) string { return d.Name })
 	}
 	if len(subjects) == 1 {
-		subject = subjects[0]
+		return true, subjects[0]
 	}
-	return changed, subject
+	return true, ""
 }
 
 // different names the elements that are not the same in both lists.

@@ -70,7 +70,7 @@ func TestChangeHintsWhatItTouches(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
-			b := newBench(t, desk(3))
+			b := newBench(t, cluster(3))
 			b.do(test.before...)
 			is.Equal(b.do(test.change), test.want)
 		})
@@ -79,7 +79,7 @@ func TestChangeHintsWhatItTouches(t *testing.T) {
 
 func TestSilentSource(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	b.do("set a.network.told no")
 	s := b.snapshot("a")
 	is.Equal(s.Network, nil)
@@ -89,7 +89,7 @@ func TestSilentSource(t *testing.T) {
 
 func TestHintCarriesItsTime(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	var got []native.Hint
 	stop, err := b.platforms["a"].Facts.Watch(func(h native.Hint) { got = append(got, h) })
 	is.NoErr(err)
@@ -105,7 +105,7 @@ func TestHintCarriesItsTime(t *testing.T) {
 // A callback that calls back is against the rules and must not lock up.
 func TestCallbackMayApply(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2))
+	b := newBench(t, cluster(2))
 	var order []native.Area
 	_, err := b.platforms["a"].Facts.Watch(func(h native.Hint) {
 		order = append(order, h.Area)
@@ -122,7 +122,7 @@ func TestCallbackMayApply(t *testing.T) {
 // What was queued when a watch is stopped is not told.
 func TestNothingIsToldAfterStop(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	facts := b.platforms["a"].Facts
 	stop := func() error { return nil }
 	_, err := facts.Watch(func(native.Hint) { is.NoErr(stop()) }) // the other's
@@ -134,16 +134,16 @@ func TestNothingIsToldAfterStop(t *testing.T) {
 
 func TestClosedPlatformHearsNothing(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	p, err := b.Platform("a")
 	is.NoErr(err)
-	heard := 0
-	_, err = p.Facts.Watch(func(native.Hint) { heard++ })
+	received := 0
+	_, err = p.Facts.Watch(func(native.Hint) { received++ })
 	is.NoErr(err)
 	is.NoErr(p.Close())
 	is.NoErr(p.Close())
 	is.Equal(b.do("set a.thermal fair"), []string{"a system sim.set "}) // others still do
-	is.Equal(heard, 0)
+	is.Equal(received, 0)
 	_, err = p.Facts.Watch(func(native.Hint) {})
 	is.Equal(err, native.ErrClosed)
 
@@ -157,7 +157,7 @@ func TestClosedPlatformHearsNothing(t *testing.T) {
 
 func TestUnknownMac(t *testing.T) {
 	is := is.New(t)
-	w, err := sim.New(desk(1), newBench(t, desk(1)).clock)
+	w, err := sim.New(cluster(1), newBench(t, cluster(1)).clock)
 	is.NoErr(err)
 	defer w.Close()
 	_, err = w.Platform("z")

@@ -72,7 +72,7 @@ func (w *World) settle(first bool) {
 // there, instead of those armed before.
 func (w *World) awaitAddresses(i *iface) {
 	for _, pending := range i.waits {
-		w.cancel(pending)
+		w.cancelLocked(pending)
 	}
 	i.waits = nil
 	if !i.speaks {
@@ -85,7 +85,7 @@ func (w *World) awaitAddresses(i *iface) {
 		}
 	}
 	for _, d := range delays {
-		i.waits = append(i.waits, w.after(d, "sim.address", func() {
+		i.waits = append(i.waits, w.afterLocked(d, "sim.address", func() {
 			for k := range i.addresses {
 				if own, _ := i.addresses[k].delay(); own <= d {
 					i.addresses[k].ready = true
@@ -109,7 +109,7 @@ func (w *World) linkUp(m *mac, i *iface) bool {
 			return member != nil && w.linkUp(m, member)
 		})
 	}
-	if i.receptacle != 0 {
+	if i.portNumber != 0 {
 		return len(w.wired(m, i)) != 0
 	}
 	if i.spec.Network != "" {
@@ -128,7 +128,7 @@ type plugAt struct {
 // to, whatever its own side is set to.
 func (w *World) wired(m *mac, i *iface) []plugAt {
 	var others []plugAt
-	for _, peer := range w.below(m, i.receptacle).peers {
+	for _, peer := range w.below(m, i.portNumber).peers {
 		other := peer.mac.iface(peer.port.Interface)
 		if other != nil && other.present && other.linked {
 			others = append(others, plugAt{peer.mac, other})

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,58 +10,10 @@ import (
 	"fulmen/native/sim/scenario"
 )
 
-// GPU returns what was recorded of a Mac's GPU, or nil.
-func (w *World) GPU(mac string) *scenario.GPUMeasurement {
-	for _, g := range w.scenario.Measurements.GPUs {
-		if g.Mac == mac {
-			return &g
-		}
-	}
-	return nil
-}
-
-// Link returns the first of [World.Links], or nil.
-func (w *World) Link(from, to, transport string) *scenario.LinkMeasurement {
-	if all := w.Links(from, to, transport); len(all) != 0 {
-		return &all[0]
-	}
-	return nil
-}
-
-// Links returns what was recorded between two Macs over a transport ("rdma" or
-// "socket"), as seen from the first: one that was recorded the other way round
-// is turned. Only what would be measured now is returned: over a cable, while
-// both Macs run and every cable on the way is plugged and trained as it was when
-// the world began; for RDMA, while the device's port is active; over a network,
-// while both are on it. A retrained cable has no number.
-func (w *World) Links(from, to, transport string) []scenario.LinkMeasurement {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var all []scenario.LinkMeasurement
-	for i, l := range w.scenario.Measurements.Links {
-		backwards := l.From == to && l.To == from
-		if l.Transport != transport || !backwards && (l.From != from || l.To != to) {
-			continue
-		}
-		now := w.measured(l)
-		if !now.equal(w.recorded[i]) || transport == "rdma" && !w.rdmaActive(now.near) {
-			continue
-		}
-		if backwards {
-			l.From, l.To, l.UpBitsPerS, l.DownBitsPerS = l.To, l.From, l.DownBitsPerS, l.UpBitsPerS
-			if now.far.number != 0 {
-				l.Over = "tb" + strconv.Itoa(now.far.number)
-			}
-		}
-		all = append(all, l)
-	}
-	return all
-}
-
 // path is what a measurement was made over: two ports and the links between
 // them as both ends tell them, or, without ports, a network.
 type path struct {
-	near, far socket
+	near, far scenario.End
 	links     []native.Link
 }
 
@@ -89,17 +41,17 @@ func (w *World) measured(l scenario.LinkMeasurement) *path {
 		return &path{}
 	}
 	for _, port := range m.spec.Ports {
-		if number := strconv.Itoa(port.Receptacle); l.Over != "" && strings.TrimPrefix(l.Over, "tb") != number {
+		if number := strconv.Itoa(port.PortNumber); l.Over != "" && strings.TrimPrefix(l.Over, "tb") != number {
 			continue
 		}
-		near := w.below(m, port.Receptacle)
+		near := w.below(m, port.PortNumber)
 		for _, peer := range near.peers {
 			if peer.mac != other {
 				continue
 			}
-			p := &path{near: socket{l.From, port.Receptacle}, far: socket{l.To, peer.port.Receptacle}}
+			p := &path{near: scenario.End{Owner: l.From, PortNumber: port.PortNumber}, far: scenario.End{Owner: l.To, PortNumber: peer.port.PortNumber}}
 			p.links = near.linksTo(p.far)
-			far := w.below(other, p.far.number)
+			far := w.below(other, p.far.PortNumber)
 			p.links = append(p.links, far.linksTo(p.near)...)
 			return p
 		}
@@ -108,13 +60,13 @@ func (w *World) measured(l scenario.LinkMeasurement) *path {
 }
 
 // linksTo are the links from the port to a peer, the peer's own first.
-func (t tree) linksTo(s socket) []native.Link {
+func (t tree) linksTo(s scenario.End) []native.Link {
 	for _, peer := range t.peers {
-		if peer.mac.spec.Name != s.owner || peer.port.Receptacle != s.number {
+		if peer.mac.spec.Name != s.Owner || peer.port.PortNumber != s.PortNumber {
 			continue
 		}
 		links := []native.Link{peer.link}
-		for route := peer.hub; route != ""; {
+		for route := peer.hub; route != 0; {
 			i := slices.IndexFunc(t.hubs, func(h hubAt) bool { return h.route == route })
 			links = append(links, t.hubs[i].link)
 			route = t.hubs[i].parent
@@ -128,13 +80,13 @@ func (w *World) onNetwork(m *mac, n *network) bool {
 	return slices.ContainsFunc(m.ifaces, func(i *iface) bool { return i.up && i.spec.Network == n.spec.Name })
 }
 
-func (w *World) rdmaActive(s socket) bool {
-	m := w.mac(s.owner)
-	if m == nil || m.port(s.number) == nil {
+func (w *World) rdmaActive(s scenario.End) bool {
+	m := w.mac(s.Owner)
+	if m == nil || m.port(s.PortNumber) == nil {
 		return false
 	}
-	own := m.iface(m.port(s.number).Interface)
-	return own != nil && own.present && offersRDMA(m, m.port(s.number)) &&
+	own := m.iface(m.port(s.PortNumber).Interface)
+	return own != nil && own.present && offersRDMA(m, m.port(s.PortNumber)) &&
 		w.device(m, own).PortState == native.RDMAPortActive
 }
 
@@ -153,54 +105,67 @@ type Recorded struct {
 type RecordedPath struct {
 	// From is the Mac.
 	scenario.LinkMeasurement
-	// Receptacle is the Mac's, and PeerReceptacle the peer's, of a cable; 0 for a network.
-	Receptacle, PeerReceptacle int
+	// PortNumber is the Mac's, and PeerPortNumber the peer's, of a cable; 0 for a network.
+	PortNumber, PeerPortNumber int
 	// Interfaces are the Mac's on that network, or that of the receptacle and the
 	// bridge it is in.
 	Interfaces []string
 }
 
-// Recorded returns what is recorded of a Mac; native.ErrNotFound where there is no
+// Recorded returns what is recorded of a Mac, as seen from it: a path that was recorded
+// the other way round is turned. It has only what would be measured now: over a cable,
+// while both Macs run and every cable on the way is plugged and trained as it was when
+// the world began; for RDMA, while the device's port is active; over a network, while
+// both are on it. A retrained cable has no number. native.ErrNotFound where there is no
 // such Mac.
-func (w *World) Recorded(mac string) (Recorded, error) {
-	r := Recorded{GPU: w.GPU(mac), Reach: w.Reach(mac)}
-	for _, other := range w.Macs() {
-		for _, transport := range []string{scenario.TransportSocket, scenario.TransportRDMA} {
-			for _, l := range w.Links(mac, other, transport) {
-				r.Paths = append(r.Paths, RecordedPath{LinkMeasurement: l})
-			}
-		}
-	}
+func (w *World) Recorded(name string) (Recorded, error) {
+	r := Recorded{Reach: w.Reach(name)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	m := w.mac(mac)
+	m := w.mac(name)
 	if m == nil {
-		return Recorded{}, fmt.Errorf("the Mac %q: %w", mac, native.ErrNotFound)
+		return Recorded{}, w.noMac(name)
 	}
-	for i := range r.Paths {
-		w.place(m, &r.Paths[i])
+	for _, g := range w.scenario.Measurements.GPUs {
+		if g.Mac == name {
+			r.GPU = &g
+		}
 	}
+	for i, l := range w.scenario.Measurements.Links {
+		now := w.measured(l)
+		if l.From != name && l.To != name || !now.equal(w.recorded[i]) || l.Transport == scenario.TransportRDMA && !w.rdmaActive(now.near) {
+			continue
+		}
+		near, far := now.near, now.far
+		if l.To == name {
+			near, far = far, near
+			l.From, l.To, l.UpBitsPerS, l.DownBitsPerS = l.To, l.From, l.DownBitsPerS, l.UpBitsPerS
+			if near.PortNumber != 0 {
+				l.Over = "tb" + strconv.Itoa(near.PortNumber)
+			}
+		}
+		r.Paths = append(r.Paths, RecordedPath{l, near.PortNumber, far.PortNumber, w.interfacesLocked(m, l.Over, near)})
+	}
+	order := w.Macs()
+	slices.SortStableFunc(r.Paths, func(a, b RecordedPath) int { // sockets before RDMA
+		return cmp.Or(cmp.Compare(slices.Index(order, a.To), slices.Index(order, b.To)), strings.Compare(b.Transport, a.Transport))
+	})
 	return r, nil
 }
 
-// place finds the interfaces of a recorded path; the caller holds mu.
-func (w *World) place(m *mac, r *RecordedPath) {
-	if n := w.network(r.Over); n != nil {
+// interfacesLocked are the interfaces of a Mac that a recorded path goes over.
+func (w *World) interfacesLocked(m *mac, over string, near scenario.End) (names []string) {
+	if n := w.network(over); n != nil {
 		for _, own := range m.ifaces {
 			if own.spec.Network == n.spec.Name {
-				r.Interfaces = append(r.Interfaces, own.spec.Name)
+				names = append(names, own.spec.Name)
 			}
 		}
-		return
+		return names
 	}
-	p := w.measured(r.LinkMeasurement)
-	if p == nil {
-		return
+	names = []string{m.port(near.PortNumber).Interface}
+	if b := m.bridgeOf(names[0]); b != nil {
+		names = append(names, b.name)
 	}
-	r.Receptacle, r.PeerReceptacle = p.near.number, p.far.number
-	name := m.port(p.near.number).Interface
-	r.Interfaces = append(r.Interfaces, name)
-	if b := m.bridgeOf(name); b != nil {
-		r.Interfaces = append(r.Interfaces, b.name)
-	}
+	return names
 }

@@ -53,16 +53,16 @@ func (i *iface) facts() native.Interface {
 			f.Addresses = append(f.Addresses, a.InterfaceAddress)
 		}
 	}
-	if i.receptacle != 0 {
-		f.Receptacle = new(i.receptacle)
+	if i.portNumber != 0 {
+		f.PortNumber = new(i.portNumber)
 	}
 	if spec.MTUBytes != 0 {
 		f.MTUBytes = new(spec.MTUBytes)
 	}
-	untold(&f.Unknown, spec.MTUBytes == 0, "mtu_bytes")
+	unreported(&f.Unknown, spec.MTUBytes == 0, "mtu_bytes")
 	switch {
 	case spec.SpeedBitsPerS == 0:
-		untold(&f.Unknown, true, "speed_bits_per_s")
+		unreported(&f.Unknown, true, "speed_bits_per_s")
 	case !i.up:
 		f.Unknown.Add("speed_bits_per_s", native.ReasonNotConnected)
 	default:
@@ -128,7 +128,7 @@ func (w *World) Reach(name string) []Reach {
 	}
 	var all []Reach
 	for _, i := range m.ifaces {
-		for _, other := range w.heard(plugAt{m, i}) {
+		for _, other := range w.received(plugAt{m, i}) {
 			for _, pair := range pairs(i, other.iface) {
 				all = append(all, Reach{
 					Peer: other.mac.spec.Name, PeerInterface: other.iface.spec.Name,
@@ -154,10 +154,10 @@ func pairs(i, other *iface) [][2]netip.Addr {
 	return all
 }
 
-// heard returns the interfaces of other Macs that a frame from this one comes to.
+// received returns the interfaces of other Macs that a frame from this one comes to.
 // Circles of bridges end where the frame has been before; that they would be a
 // storm on a real desk is for the topology to say.
-func (w *World) heard(from plugAt) []plugAt {
+func (w *World) received(from plugAt) []plugAt {
 	if !from.iface.up || from.mac.bridgeOf(from.iface.spec.Name) != nil {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (w *World) neighbours(at plugAt) []plugAt {
 	if !at.iface.up {
 		return nil
 	}
-	if at.iface.receptacle != 0 {
+	if at.iface.portNumber != 0 {
 		return w.wired(at.mac, at.iface)
 	}
 	n := w.network(at.iface.spec.Network)
@@ -225,56 +225,49 @@ func (w *World) neighbours(at plugAt) []plugAt {
 
 const gigabit int64 = 1_000_000_000
 
-// linkOf returns the link that has this speed. The rates that cables train to
-// are 80, 40, 20 and 10 Gb/s each way, and 120 with 40.
-func linkOf(speed native.LinkSpeed) (native.Link, error) {
-	if speed.UpTo || speed.TxBitsPerS%gigabit != 0 || speed.RxBitsPerS%gigabit != 0 {
-		return native.Link{}, untrainable(speed)
+// linksOf are a link of this speed, which cables train to, as its two ends report it.
+func linksOf(speed native.LinkSpeed) (there, back native.Link) {
+	lanes := map[int64][3]int64{10: {10, 1, 1}, 20: {10, 2, 2}, 40: {20, 2, 2}, 80: {40, 2, 2}, 120: {40, 3, 1}}[max(speed.TxBitsPerS, speed.RxBitsPerS)/gigabit]
+	rate, out, in := lanes[0]*gigabit, int(lanes[1]), int(lanes[2])
+	if speed.TxBitsPerS < speed.RxBitsPerS {
+		out, in = in, out
 	}
-	switch [2]int64{speed.TxBitsPerS / gigabit, speed.RxBitsPerS / gigabit} {
-	case [2]int64{80, 80}:
-		return native.LinkFromLanes(40*gigabit, 2, 2)
-	case [2]int64{120, 40}:
-		return native.LinkFromLanes(40*gigabit, 3, 1)
-	case [2]int64{40, 120}:
-		return native.LinkFromLanes(40*gigabit, 1, 3)
-	case [2]int64{40, 40}:
-		return native.LinkFromLanes(20*gigabit, 2, 2)
-	case [2]int64{20, 20}:
-		return native.LinkFromLanes(10*gigabit, 2, 2)
-	case [2]int64{10, 10}:
-		return native.LinkFromLanes(10*gigabit, 1, 1)
-	}
-	return native.Link{}, untrainable(speed)
+	there, _ = native.LinkFromLanes(rate, out, in)
+	back, _ = native.LinkFromLanes(rate, in, out)
+	return there, back
 }
 
-func untrainable(speed native.LinkSpeed) error {
-	return fmt.Errorf("no cable trains to %s (80, 40, 20, 10, 120/40 or 40/120 Gb/s)", speed)
+// setMember takes an interface out of a bridge or puts it in, running and
+// stored. Being so already is success. As on macOS an interface with an IPv4
+// address cannot join, nor one that is in another bridge.
+func (m *mac) setMember(name string, i *iface, member bool) error {
+	b := m.bridge(name)
+	if b == nil {
+		return fmt.Errorf("no bridge %q: %w", name, native.ErrNotFound)
+	}
+	if !member || slices.Contains(b.kernel, i.spec.Name) && slices.Contains(b.stored, i.spec.Name) {
+		b.setMember(i.spec.Name, member)
+		return nil
+	}
+	if m.bridge(i.spec.Name) != nil {
+		return fmt.Errorf("%s is a bridge itself: %w", i.spec.Name, native.ErrExists)
+	}
+	if other := m.bridgeOf(i.spec.Name); other != nil && other != b {
+		return fmt.Errorf("%s is in %s: %w", i.spec.Name, other.name, native.ErrExists)
+	}
+	if slices.ContainsFunc(i.addresses, func(a address) bool { return a.ready && a.Address.Addr().Is4() }) {
+		return fmt.Errorf("a bridge cannot take an interface that has an address: %w", native.ErrStale)
+	}
+	b.setMember(i.spec.Name, true)
+	return nil
 }
 
-// best is the fastest symmetric speed of a version.
-func best(version native.ThunderboltVersion) native.LinkSpeed {
-	if version == native.TB5 {
-		return native.LinkSpeed{TxBitsPerS: 80 * gigabit, RxBitsPerS: 80 * gigabit}
+func (b *bridge) setMember(name string, member bool) {
+	for _, list := range []*[]string{&b.kernel, &b.stored} {
+		*list = slices.DeleteFunc(*list, func(other string) bool { return other == name })
+		if member {
+			*list = append(*list, name)
+			slices.Sort(*list)
+		}
 	}
-	return native.LinkSpeed{TxBitsPerS: 40 * gigabit, RxBitsPerS: 40 * gigabit}
-}
-
-// train returns the link that two ends agree on, as each reports it: the speed
-// asked for, from a to b, or the best of the lesser end. More than both can is
-// an error.
-func train(a, b native.ThunderboltVersion, asked native.LinkSpeed) (links [2]native.Link, err error) {
-	limit := best(a).Min(best(b))
-	if asked == (native.LinkSpeed{}) {
-		asked = limit
-	}
-	// 120/40 takes the same four lanes as 80/80: the sum is the limit.
-	if asked.TxBitsPerS+asked.RxBitsPerS > limit.TxBitsPerS+limit.RxBitsPerS {
-		return links, fmt.Errorf("%s is more than a cable between %s and %s does", asked, a, b)
-	}
-	if links[0], err = linkOf(asked); err != nil {
-		return links, err
-	}
-	links[1], err = linkOf(native.LinkSpeed{TxBitsPerS: asked.RxBitsPerS, RxBitsPerS: asked.TxBitsPerS})
-	return links, err
 }

@@ -14,7 +14,7 @@ import (
 
 func TestAddressesGoWithTheLinkAndComeLate(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	is.Equal(b.addresses("a", "en1"), []string{"169.254.100.1/16", "fe80::1:1/64"})
 	b.do("set a.en2.address 10.0.0.1/30 manual", "set a.en2.address fe80::9/64")
 	is.Equal(b.addresses("a", "en2"), []string{"10.0.0.1/30"}) // no link yet
@@ -45,7 +45,7 @@ func TestAddressesGoWithTheLinkAndComeLate(t *testing.T) {
 
 func TestPrimaryInterface(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	is.Equal(b.snapshot("a").Network.PrimaryInterface, "en0")
 	b.do("set office.link down")
 	n := b.snapshot("a").Network
@@ -65,7 +65,7 @@ func TestPrimaryInterface(t *testing.T) {
 
 func TestInterfaceGoesAndComes(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, bridged(desk(2, "a.tb1 b.tb1"), "en1", "en2"))
+	b := newBench(t, bridged(cluster(2, "a.tb1 b.tb1"), "en1", "en2"))
 	index := b.iface("a", "en1").Index
 	b.do("set a.en1.present no")
 	s := b.snapshot("a")
@@ -83,7 +83,7 @@ func TestInterfaceGoesAndComes(t *testing.T) {
 
 func TestRDMADevice(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	devices := b.snapshot("a").RDMA.Devices
 	is.Equal(len(devices), 3) // one for each TB5 port
 	d := devices[0]
@@ -113,7 +113,7 @@ func TestRDMADevice(t *testing.T) {
 
 func TestNoRDMAOnThunderbolt4(t *testing.T) {
 	is := is.New(t)
-	s := desk(2, "a.tb1 b.tb1")
+	s := cluster(2, "a.tb1 b.tb1")
 	for i := range s.Macs[1].Ports {
 		s.Macs[1].Ports[i].Capability = native.TB4
 	}
@@ -126,8 +126,8 @@ func TestNoRDMAOnThunderbolt4(t *testing.T) {
 
 func TestNoRDMAOnAnOlderSystem(t *testing.T) {
 	is := is.New(t)
-	s := desk(2, "a.tb1 b.tb1")
-	s.Macs[1].OSCapable = false
+	s := cluster(2, "a.tb1 b.tb1")
+	s.Macs[1].OSCapable, s.Macs[1].RDMA = false, native.RDMAOff
 	b := newBench(t, s)
 	is.Equal(*b.snapshot("b").RDMA.OSCapable, false)
 	is.Equal(b.snapshot("b").RDMA.Devices, []native.RDMADevice{})
@@ -136,7 +136,7 @@ func TestNoRDMAOnAnOlderSystem(t *testing.T) {
 
 func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
+	b := newBench(t, cluster(1))
 	s := b.snapshot("a")
 	is.True(s.Simulated)
 	is.Equal(s.Platform, "sim")
@@ -159,7 +159,7 @@ func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 // A reader may do with its snapshot what it likes.
 func TestSnapshotIsACopy(t *testing.T) {
 	is := is.New(t)
-	s := desk(2, "a.tb1 b.tb1")
+	s := cluster(2, "a.tb1 b.tb1")
 	s.Macs[0].Identity.CPUCores, s.Macs[0].Identity.UnifiedMemory = new(8), new(true)
 	b := newBench(t, s)
 	before := b.snapshot("a")
@@ -175,7 +175,7 @@ func TestSnapshotIsACopy(t *testing.T) {
 // It goes with the link and into a bridge, and comes back soon after.
 func TestOwnLinkLocalAddresses(t *testing.T) {
 	is := is.New(t)
-	s := desk(2, "a.tb1 b.tb2")
+	s := cluster(2, "a.tb1 b.tb2")
 	for m := range s.Macs {
 		for k := range s.Macs[m].Interfaces {
 			s.Macs[m].Interfaces[k].Addresses = nil

@@ -28,7 +28,7 @@ func timeLine(s scenario.Scenario, events ...scenario.Event) scenario.Scenario {
 func TestPlay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		w, err := sim.New(timeLine(desk(2),
+		w, err := sim.New(timeLine(cluster(2),
 			scenario.Event{After: 0, Op: parse("plug a.tb1 b.tb1")},
 			scenario.Event{After: 25 * time.Second, Op: parse("retrain a.tb1 40G")},
 			scenario.Event{After: 25 * time.Second, Op: parse("unplug a.tb1")},
@@ -60,11 +60,13 @@ func TestPlay(t *testing.T) {
 func TestPlayEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		w, err := sim.New(timeLine(desk(1),
-			scenario.Event{After: time.Minute, Op: parse("unplug a.tb1")}, // nothing is plugged in
-			scenario.Event{After: 2 * time.Minute, Op: parse("set a.thermal fair")},
+		w, err := sim.New(timeLine(cluster(1),
+			scenario.Event{After: time.Minute, Op: parse("plug a.tb1 hub.up")},
+			scenario.Event{After: 2 * time.Minute, Op: parse("unplug a.tb1")},
+			scenario.Event{After: 3 * time.Minute, Op: parse("set a.thermal fair")},
 		), bubble())
 		is.NoErr(err)
+		time.AfterFunc(90*time.Second, func() { _ = w.Apply(parse("unplug hub.up")) }) // somebody was quicker
 		is.True(errors.Is(w.Play(t.Context()), native.ErrNotFound))
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -81,7 +83,7 @@ func TestPlayEnds(t *testing.T) {
 func TestPlayOnAClockMovedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		b := newBench(t, timeLine(desk(1), scenario.Event{After: time.Minute, Op: parse("set a.thermal fair")}))
+		b := newBench(t, timeLine(cluster(1), scenario.Event{After: time.Minute, Op: parse("set a.thermal fair")}))
 		played := make(chan error)
 		go func() { played <- b.Play(t.Context()) }()
 		synctest.Wait()

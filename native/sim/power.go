@@ -30,30 +30,12 @@ type departure struct {
 // Notices reports sleep, wake and restart. After a restart the Mac is awake:
 // the process that simulates it has not ended with it.
 func (h *handle) Notices(notice func(native.PowerNotice)) (stop func() error, err error) {
-	w := h.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if h.ended {
-		return nil, native.ErrClosed
-	}
-	s := &noticeSubscriber{notice: notice}
-	h.listeners = append(h.listeners, s)
-	return func() error {
-		_ = w.change("sim.close", func() error {
-			h.listeners = slices.DeleteFunc(h.listeners, func(other *noticeSubscriber) bool { return other == s })
-			if len(h.listeners) == 0 {
-				w.acknowledged(h)
-			}
-			return nil
-		})
-		w.stop(&s.subscriber)
-		return nil
-	}, nil
+	return h.subscribe(&subscriber{notice: notice})
 }
 
-type noticeSubscriber struct {
-	subscriber
-	notice func(native.PowerNotice)
+// hasListeners reports whether somebody listens to notices by the platform.
+func (h *handle) hasListeners() bool {
+	return slices.ContainsFunc(h.subscribers, func(s *subscriber) bool { return s.notice != nil })
 }
 
 // Acknowledge lets the Mac go when every platform of it that was given the
@@ -66,47 +48,22 @@ func (h *handle) Acknowledge(ctx context.Context, id string) error {
 		if h.mac.leaving == nil || h.mac.leaving.id != id || !h.mac.leaving.missing[h] {
 			return fmt.Errorf("notice %q: %w", id, native.ErrNotFound)
 		}
-		h.world.acknowledged(h)
+		h.world.acknowledgedLocked(h)
 		return nil
 	})
 }
 
-// KeepAwake notes the reason, see [World.KeptAwake]. No simulated Mac goes to
-// sleep from idleness.
-func (h *handle) KeepAwake(ctx context.Context, reason string) (release func() error, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+// KeepAwake has nothing to do: no simulated Mac goes to sleep from idleness.
+func (h *handle) KeepAwake(ctx context.Context, _ string) (release func() error, err error) {
 	h.world.mu.Lock()
 	defer h.world.mu.Unlock()
-	if h.ended {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case h.ended:
 		return nil, native.ErrClosed
 	}
-	held := &reason
-	h.kept = append(h.kept, held)
-	return func() error {
-		h.world.mu.Lock()
-		defer h.world.mu.Unlock()
-		h.kept = slices.DeleteFunc(h.kept, func(other *string) bool { return other == held })
-		return nil
-	}, nil
-}
-
-// KeptAwake returns the reasons for which idle sleep of a Mac is held off now,
-// sorted.
-func (w *World) KeptAwake(name string) []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var reasons []string
-	if m := w.mac(name); m != nil {
-		for h := range m.handles {
-			for _, reason := range h.kept {
-				reasons = append(reasons, *reason)
-			}
-		}
-	}
-	slices.Sort(reasons)
-	return reasons
+	return func() error { return nil }, nil
 }
 
 // applyPower does sleep, wake and restart. What the Mac is already is success.
@@ -127,12 +84,12 @@ func (w *World) applyPower(m *mac, verb scenario.Verb) {
 // listens.
 func (w *World) leave(m *mac, to powerState, event native.PowerEvent, cause string) {
 	if m.leaving != nil {
-		w.cancel(m.leaving.deadline)
+		w.cancelLocked(m.leaving.deadline)
 	}
 	m.lastNotice++
 	d := &departure{id: fmt.Sprintf("%s-%d", m.spec.Name, m.lastNotice), to: to, missing: map[*handle]bool{}}
 	for h := range m.handles {
-		if len(h.listeners) != 0 {
+		if h.hasListeners() {
 			d.missing[h] = true
 		}
 	}
@@ -142,12 +99,12 @@ func (w *World) leave(m *mac, to powerState, event native.PowerEvent, cause stri
 		return
 	}
 	m.leaving = d
-	d.deadline = w.after(AcknowledgeWithin, "sim.power", func() { w.depart(m, to) })
+	d.deadline = w.afterLocked(AcknowledgeWithin, "sim.power", func() { w.depart(m, to) })
 	w.notify(m, native.PowerNotice{ID: d.id, Event: event, Cause: cause, WithinS: AcknowledgeWithin.Seconds()})
 }
 
-// acknowledged notes that a platform lets its Mac go. The caller holds the lock.
-func (w *World) acknowledged(h *handle) {
+// acknowledgedLocked notes that a platform lets its Mac go.
+func (w *World) acknowledgedLocked(h *handle) {
 	if d := h.mac.leaving; d != nil && d.missing[h] {
 		delete(d.missing, h)
 		if len(d.missing) == 0 {
@@ -158,12 +115,12 @@ func (w *World) acknowledged(h *handle) {
 
 func (w *World) depart(m *mac, to powerState) {
 	if m.leaving != nil {
-		w.cancel(m.leaving.deadline)
+		w.cancelLocked(m.leaving.deadline)
 		m.leaving = nil
 	}
 	m.power = to
 	if to == off {
-		w.after(RestartTakes, "sim.restart", func() { w.boot(m) })
+		w.afterLocked(RestartTakes, "sim.restart", func() { w.boot(m) })
 	}
 }
 
@@ -172,7 +129,7 @@ func (w *World) depart(m *mac, to powerState) {
 func (w *World) wake(m *mac, cause string) {
 	calledOff := m.leaving != nil && m.leaving.to == asleep
 	if calledOff {
-		w.cancel(m.leaving.deadline)
+		w.cancelLocked(m.leaving.deadline)
 		m.leaving = nil
 	}
 	if m.power == asleep || calledOff {
@@ -205,8 +162,10 @@ func (w *World) started(m *mac) {
 func (w *World) notify(m *mac, notice native.PowerNotice) {
 	notice.At = native.Stamp(w.clock.Now())
 	for h := range m.handles {
-		for _, s := range h.listeners {
-			w.tell(&s.subscriber, func() { s.notice(notice) })
+		for _, s := range h.subscribers {
+			if s.notice != nil {
+				w.notifyLocked(s, func() { s.notice(notice) })
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (b *bench) listen(mac string) *[]native.PowerNotice {
 
 func TestSleepWaitsForTheAcknowledgement(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	notices := b.listen("a")
 	b.do("sleep a")
 	is.Equal(len(*notices), 1)
@@ -47,7 +47,7 @@ func TestSleepWaitsForTheAcknowledgement(t *testing.T) {
 
 func TestSleepComesAtItsDeadline(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	b.listen("a")
 	b.do("sleep a")
 	b.clock.Advance(sim.AcknowledgeWithin - 1)
@@ -58,7 +58,7 @@ func TestSleepComesAtItsDeadline(t *testing.T) {
 
 func TestEveryListenerIsWaitedFor(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	notices := b.listen("a")
 	second, err := b.Platform("a")
 	is.NoErr(err)
@@ -73,7 +73,7 @@ func TestEveryListenerIsWaitedFor(t *testing.T) {
 
 func TestSleepCalledOff(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	notices := b.listen("a")
 	b.do("sleep a", "wake a")
 	is.Equal((*notices)[1].Event, native.PowerAwake)
@@ -83,7 +83,7 @@ func TestSleepCalledOff(t *testing.T) {
 
 func TestLid(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	notices := b.listen("a")
 	b.do("set a.lid closed")
 	is.Equal((*notices)[0].Cause, "lid closed")
@@ -96,7 +96,7 @@ func TestLid(t *testing.T) {
 
 func TestRestart(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	b := newBench(t, cluster(2, "a.tb1 b.tb1"))
 	before := b.snapshot("a")
 	notices := b.listen("a")
 	b.do("restart a")
@@ -123,15 +123,13 @@ func TestRestart(t *testing.T) {
 
 func TestKeepAwake(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1))
-	release, err := b.platforms["a"].Power.KeepAwake(t.Context(), "a job runs")
-	is.NoErr(err)
+	b := newBench(t, cluster(1))
 	second, err := b.Platform("a")
 	is.NoErr(err)
-	_, err = second.Power.KeepAwake(t.Context(), "a download")
+	release, err := second.Power.KeepAwake(t.Context(), "a job runs")
 	is.NoErr(err)
-	is.Equal(b.KeptAwake("a"), []string{"a download", "a job runs"})
 	is.NoErr(release())
 	is.NoErr(second.Close())
-	is.Equal(b.KeptAwake("a"), nil)
+	_, err = second.Power.KeepAwake(t.Context(), "a download")
+	is.True(errors.Is(err, native.ErrClosed))
 }

@@ -13,8 +13,7 @@ import (
 
 	"fulmen/native"
 	"fulmen/native/nativetest"
-	"fulmen/native/nativetest/benchmarks"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 	"fulmen/native/sim"
 	"fulmen/native/sim/scenario"
 )
@@ -73,7 +72,7 @@ func checkWorld(t *testing.T, b *bench) {
 		port := near.port
 		up := port.Negotiated.State == native.LinkUp
 		if up != (port.Status != native.PortEmpty) {
-			t.Fatalf("%s receptacle %d: %s and its link %s", near.mac, port.Receptacle, port.Status, port.Negotiated.State)
+			t.Fatalf("%s receptacle %d: %s and its link %s", near.mac, port.PortNumber, port.Status, port.Negotiated.State)
 		}
 		anyLinked := false
 		for _, peer := range port.Peers {
@@ -118,8 +117,8 @@ func checkWorld(t *testing.T, b *bench) {
 	}
 }
 
-func randomDesk() scenario.Scenario {
-	s := bridged(desk(4), "en3")
+func randomCluster() scenario.Scenario {
+	s := bridged(cluster(4), "en3")
 	s.Hubs[1].Capability = native.TB5
 	return s
 }
@@ -127,10 +126,10 @@ func randomDesk() scenario.Scenario {
 // After any changes both ends of every cable tell the same, and whoever reads
 // at each hint knows all that there is to know.
 func TestAnyChangesLeaveBothEndsInAgreement(t *testing.T) {
-	for seed := range seeds.Upto(t, 20) {
+	for seed := range testkit.Upto(t, 20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := seed.Source(1)
-			b := newBench(t, randomDesk())
+			b := newBench(t, randomCluster())
 			known := map[string]native.Snapshot{}
 			for _, mac := range b.Macs() {
 				known[mac] = b.snapshot(mac)
@@ -186,12 +185,12 @@ func same(a, b map[string]native.Snapshot) bool {
 
 // Everything at once, for the race detector; at the end both ends agree.
 func TestConcurrentUse(t *testing.T) {
-	b := newBench(t, randomDesk())
+	b := newBench(t, randomCluster())
 	var users sync.WaitGroup
 	for user := range uint64(4) {
 		mac := b.Macs()[user]
 		users.Go(func() {
-			r := seeds.Seed(user).Source(2)
+			r := testkit.Seed(user).Source(2)
 			for range 100 {
 				_ = b.Apply(randomOp(r)) // many are refused
 			}
@@ -227,10 +226,10 @@ func TestConcurrentUse(t *testing.T) {
 	checkWorld(t, b)
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 func BenchmarkSnapshot(b *testing.B) {
-	s := desk(16)
+	s := cluster(16)
 	for i := range 8 { // eight pairs
 		op := parse(fmt.Sprintf("plug %c.tb1 %c.tb2", 'a'+2*i, 'b'+2*i))
 		s.Cables = append(s.Cables, scenario.Cable{Ends: [2]scenario.End{op.Ends[0], op.Ends[1]}})

@@ -55,30 +55,30 @@ func TestReach(t *testing.T) {
 		changes  []string
 		want     []string
 	}{
-		{"a network", desk(3), nil, office},
-		{"isolated", desk(3), []string{"set office.isolated yes"}, nil},
-		{"a network that is down", desk(3), []string{"set office.link down"}, nil},
-		{"a sleeper", desk(3), []string{"sleep b"}, office[2:]},
-		{"from a sleeper", desk(3), []string{"sleep a"}, nil},
-		{"another subnet", desk(3), []string{"set b.en0.address 192.168.2.12/24 dhcp"}, office[1:]},
-		{"an own prefix that is too narrow", desk(3), []string{"set b.en0.address 192.168.1.12/30 dhcp"}, office[1:]},
-		{"a cable", desk(2, "a.tb1 b.tb2"), []string{"set office.isolated yes"}, []string{
+		{"a network", cluster(3), nil, office},
+		{"isolated", cluster(3), []string{"set office.isolated yes"}, nil},
+		{"a network that is down", cluster(3), []string{"set office.link down"}, nil},
+		{"a sleeper", cluster(3), []string{"sleep b"}, office[2:]},
+		{"from a sleeper", cluster(3), []string{"sleep a"}, nil},
+		{"another subnet", cluster(3), []string{"set b.en0.address 192.168.2.12/24 dhcp"}, office[1:]},
+		{"an own prefix that is too narrow", cluster(3), []string{"set b.en0.address 192.168.1.12/30 dhcp"}, office[1:]},
+		{"a cable", cluster(2, "a.tb1 b.tb2"), []string{"set office.isolated yes"}, []string{
 			"b en1-en2 169.254.100.1-169.254.101.2", "b en1-en2 fe80::1:1-fe80::2:2"}},
-		{"a cable whose network is pulled", desk(2, "a.tb1 b.tb2"), []string{"set office.isolated yes", "set b.en2.link down"}, nil},
-		{"through a hub, and not from one side of it to the other", desk(3, "hub.up b.tb1", "hub.1 a.tb1", "hub.2 c.tb1"),
+		{"a cable whose network is pulled", cluster(2, "a.tb1 b.tb2"), []string{"set office.isolated yes", "set b.en2.link down"}, nil},
+		{"through a hub, and not from one side of it to the other", cluster(3, "hub.up b.tb1", "hub.1 a.tb1", "hub.2 c.tb1"),
 			[]string{"set office.isolated yes"}, []string{
 				"b en1-en1 169.254.100.1-169.254.100.2", "b en1-en1 fe80::1:1-fe80::2:1"}},
-		{"a chain of bridges forwards", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
+		{"a chain of bridges forwards", bridged(cluster(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes"}, bridges},
-		{"a ring of bridges ends", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2", "c.tb1 a.tb2"), "en1", "en2"),
+		{"a ring of bridges ends", bridged(cluster(3, "a.tb1 b.tb1", "b.tb2 c.tb2", "c.tb1 a.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes"}, bridges},
-		{"a sleeper in the chain", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
+		{"a sleeper in the chain", bridged(cluster(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes", "sleep b"}, nil},
-		{"a bridge that is down", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
+		{"a bridge that is down", bridged(cluster(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes", "set b.bridge0.link down"}, nil},
-		{"from a bridge that is down", bridged(desk(2, "a.tb1 b.tb1"), "en1", "en2"),
+		{"from a bridge that is down", bridged(cluster(2, "a.tb1 b.tb1"), "en1", "en2"),
 			[]string{"set office.isolated yes", "set a.bridge0.address 169.254.50.1/16 manual", "set a.bridge0.link down"}, nil},
-		{"out of the bridge", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
+		{"out of the bridge", bridged(cluster(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes", "set b.en1.bridge none", "set b.en1.address 169.254.9.9/16"}, []string{
 				"b bridge0-en1 169.254.50.1-169.254.9.9"}},
 	} {
@@ -102,7 +102,7 @@ func TestReach(t *testing.T) {
 // A self-assigned address answers once it is there.
 func TestReachWaitsForAddresses(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2))
+	b := newBench(t, cluster(2))
 	b.do("set office.isolated yes", "plug a.tb1 b.tb1")
 	is.Equal(b.Reach("a"), nil)
 	b.clock.Advance(sim.DelaySelfAssigned)

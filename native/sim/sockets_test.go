@@ -11,7 +11,6 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -31,30 +30,20 @@ type wires struct {
 	pass    func(time.Duration)
 }
 
-// eachKind runs a test with connections over loopback, on a clock that is moved
-// by hand, and with connections in memory, on virtual time.
-func eachKind(t *testing.T, s scenario.Scenario, test func(t *testing.T, w *wires)) {
-	t.Run("loopback", func(t *testing.T) {
-		clock := nativetest.NewClock(time.Now())
-		w := newWires(t, s, clock)
-		w.pass = clock.Advance
-		test(t, w)
-		is.New(t).NoErr(w.Close())
-		is.New(t).Equal(clock.Pending(), 0)
-	})
-	t.Run("memory", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWires(t, s, bubble(), sim.InMemory())
-			w.pass = func(d time.Duration) { time.Sleep(d); synctest.Wait() }
-			test(t, w)
-			is.New(t).NoErr(w.Close())
-		})
-	})
+// onWires runs a test on a clock that is moved by hand.
+func onWires(t *testing.T, s scenario.Scenario, test func(t *testing.T, w *wires)) {
+	t.Helper()
+	clock := nativetest.NewClock(time.Now())
+	w := newWires(t, s, clock)
+	w.pass = clock.Advance
+	test(t, w)
+	is.New(t).NoErr(w.Close())
+	is.New(t).Equal(clock.Pending(), 0)
 }
 
-func newWires(t *testing.T, s scenario.Scenario, clock native.Clock, options ...sim.Option) *wires {
+func newWires(t *testing.T, s scenario.Scenario, clock native.Clock) *wires {
 	t.Helper()
-	world, err := sim.New(s, clock, options...)
+	world, err := sim.New(s, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +86,7 @@ func (w *wires) at(address string, l net.Listener) netip.AddrPort {
 }
 
 func TestConnectionsHaveSimulatedAddresses(t *testing.T) {
-	eachKind(t, desk(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
 		is := is.New(t)
 		a, b := w.join("en1", "en2", "fe80::2:2%en1")
 		port := a.LocalAddr().(*net.TCPAddr).Port
@@ -137,12 +126,12 @@ func TestConnectionsFollowTheirPath(t *testing.T) {
 		"interface": {"en1", "en2", "fe80::2:2", "set b.en2.present no", "set b.en2.present yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := desk(2, "a.tb1 b.tb2")
+			s := cluster(2, "a.tb1 b.tb2")
 			if name == "bridge" {
 				s = bridged(s, "en3")
 				s.Macs[0].Interfaces[1].Addresses = s.Macs[0].Interfaces[1].Addresses[1:] // or it cannot join
 			}
-			eachKind(t, s, func(t *testing.T, w *wires) {
+			onWires(t, s, func(t *testing.T, w *wires) {
 				is := is.New(t)
 				a, b := w.join(c.from, c.to, c.address)
 				other, there := w.join(map[string]string{"en0": "en1", "en1": "en0"}[c.from], map[string]string{"en0": "en2", "en2": "en0"}[c.to],
@@ -187,7 +176,7 @@ func TestConnectionsFollowTheirPath(t *testing.T) {
 
 // Who waits in Read when the path goes is held, and let go when it breaks.
 func TestReadersAreLetGo(t *testing.T) {
-	eachKind(t, desk(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
 		is := is.New(t)
 		a, b := w.join("en0", "en0", "192.168.1.12")
 		ended := make(chan error)
@@ -206,7 +195,7 @@ func TestReadersAreLetGo(t *testing.T) {
 
 // The end of the other side is news that needs a path.
 func TestTheEndWaitsForThePath(t *testing.T) {
-	eachKind(t, desk(2), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2), func(t *testing.T, w *wires) {
 		is := is.New(t)
 		a, b := w.join("en0", "en0", "192.168.1.12")
 		w.do("set office.isolated yes")
@@ -225,7 +214,7 @@ func TestTheEndWaitsForThePath(t *testing.T) {
 }
 
 func TestDialWaitsForAWay(t *testing.T) {
-	eachKind(t, desk(2), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2), func(t *testing.T, w *wires) {
 		is := is.New(t)
 		l, err := w.sockets["b"].Listen(t.Context(), "", netip.AddrPortFrom(netip.Addr{}, 7732))
 		is.NoErr(err)
@@ -235,17 +224,17 @@ func TestDialWaitsForAWay(t *testing.T) {
 		_, err = w.sockets["a"].Dial(ctx, "en1", netip.Addr{}, to)
 		is.True(errors.Is(err, context.DeadlineExceeded))
 
-		came := make(chan error)
+		arrived := make(chan error)
 		go func() {
 			c, err := w.sockets["a"].Dial(t.Context(), "en1", netip.Addr{}, to)
 			if err == nil {
 				err = c.Close()
 			}
-			came <- err
+			arrived <- err
 		}()
 		w.do("plug a.tb1 b.tb2")
 		w.pass(sim.DelaySelfAssigned)
-		is.NoErr(<-came)
+		is.NoErr(<-arrived)
 		c, err := l.Accept()
 		is.NoErr(err) // also when the caller has hung up
 		is.NoErr(c.Close())
@@ -256,15 +245,15 @@ func TestDialWaitsForAWay(t *testing.T) {
 }
 
 func TestSocketsRefuse(t *testing.T) {
-	eachKind(t, desk(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
 		is, ctx := is.New(t), t.Context()
 		a, b := w.sockets["a"], w.sockets["b"]
-		within := func(patience time.Duration, iface, source, to string) error {
+		within := func(timeout time.Duration, iface, source, to string) error {
 			var from netip.Addr
 			if source != "" {
 				from = netip.MustParseAddr(source)
 			}
-			ctx, cancel := context.WithTimeout(ctx, patience)
+			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			_, err := a.Dial(ctx, iface, from, netip.MustParseAddrPort(to))
 			return err
@@ -306,7 +295,7 @@ func TestSocketsRefuse(t *testing.T) {
 // addresses, whatever its interface is; the answer leaves by the interface of the
 // listener.
 func TestListenersAsOnMacOS(t *testing.T) {
-	eachKind(t, desk(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
 		is, ctx := is.New(t), t.Context()
 		listen := func(iface, address string) net.Listener {
 			at, _ := netip.ParseAddr(address)
@@ -314,8 +303,8 @@ func TestListenersAsOnMacOS(t *testing.T) {
 			is.NoErr(err)
 			return l
 		}
-		dial := func(patience time.Duration, iface, to string) error {
-			ctx, cancel := context.WithTimeout(ctx, patience)
+		dial := func(timeout time.Duration, iface, to string) error {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			_, err := w.sockets["a"].Dial(ctx, iface, netip.Addr{}, netip.AddrPortFrom(netip.MustParseAddr(to), 7732))
 			return err
@@ -340,7 +329,7 @@ func TestListenersAsOnMacOS(t *testing.T) {
 
 // Closing a platform closes what was opened through it.
 func TestClosedPlatformHasNoConnections(t *testing.T) {
-	eachKind(t, desk(2), func(t *testing.T, w *wires) {
+	onWires(t, cluster(2), func(t *testing.T, w *wires) {
 		is, ctx := is.New(t), t.Context()
 		p, err := w.Platform("b")
 		is.NoErr(err)

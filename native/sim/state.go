@@ -9,21 +9,14 @@ import (
 	"fulmen/native/sim/scenario"
 )
 
-// socket is a receptacle of the desk: of a Mac or a hub, 0 being a hub's
-// upstream side.
-type socket struct {
-	owner  string
-	number int
-}
-
 // cable is one plugged cable, with the link as each of its ends reports it.
 type cable struct {
-	ends  [2]socket
+	ends  [2]scenario.End
 	links [2]native.Link
 }
 
 // from returns the other end, and the link as the given end reports it.
-func (c *cable) from(near socket) (far socket, link native.Link) {
+func (c *cable) from(near scenario.End) (far scenario.End, link native.Link) {
 	if c.ends[0] == near {
 		return c.ends[1], c.links[0]
 	}
@@ -58,22 +51,22 @@ type mac struct {
 	held error
 	// silent are the areas whose source has fallen silent.
 	silent map[native.Area]bool
-	// unheard are the hints of a Mac that does not run, kept until it does.
-	unheard []native.Hint
+	// unreceived are the hints of a Mac that does not run, kept until it does.
+	unreceived []native.Hint
 	// leaving is what the Mac is about to do when its notice is acknowledged.
 	leaving *departure
 	// lastNotice numbers the notices of the Mac.
 	lastNotice int
 	handles    map[*handle]struct{}
-	doors      []*door
+	openPorts  []*openPort
 	nextPort   int // how many ports were given to who asked for none
 }
 
 // iface is one network interface of a Mac.
 type iface struct {
 	spec scenario.Interface
-	// receptacle is that of a port's interface, 0 for others.
-	receptacle int
+	// portNumber is the receptacle of a port's interface, 0 for others.
+	portNumber int
 	index      int
 	hardware   net.HardwareAddr
 	present    bool
@@ -110,34 +103,35 @@ type network struct {
 func (m *mac) runs() bool { return m.power == awake }
 
 func (m *mac) iface(name string) *iface {
-	i := slices.IndexFunc(m.ifaces, func(i *iface) bool { return i.spec.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return m.ifaces[i]
+	return first(m.ifaces, func(i *iface) bool { return i.spec.Name == name })
 }
 
 func (m *mac) bridge(name string) *bridge {
-	i := slices.IndexFunc(m.bridges, func(b *bridge) bool { return b.name == name })
-	if i < 0 {
-		return nil
-	}
-	return m.bridges[i]
+	return first(m.bridges, func(b *bridge) bool { return b.name == name })
 }
 
 // bridgeOf returns the bridge whose running configuration has the interface.
 func (m *mac) bridgeOf(iface string) *bridge {
-	i := slices.IndexFunc(m.bridges, func(b *bridge) bool { return slices.Contains(b.kernel, iface) })
-	if i < 0 {
-		return nil
-	}
-	return m.bridges[i]
+	return first(m.bridges, func(b *bridge) bool { return slices.Contains(b.kernel, iface) })
 }
 
-func (m *mac) port(receptacle int) *scenario.Port {
-	i := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Receptacle == receptacle })
+// bridgeStored returns the bridge whose stored configuration has the interface.
+func (m *mac) bridgeStored(iface string) *bridge {
+	return first(m.bridges, func(b *bridge) bool { return slices.Contains(b.stored, iface) })
+}
+
+func (m *mac) port(portNumber int) *scenario.Port {
+	i := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.PortNumber == portNumber })
 	if i < 0 {
 		return nil
 	}
 	return &m.spec.Ports[i]
+}
+
+// first is the one that is meant, or nil.
+func first[T any](list []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
+	}
+	return nil
 }

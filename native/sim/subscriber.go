@@ -3,11 +3,19 @@ package sim
 import (
 	"slices"
 	"sync"
+
+	"fulmen/native"
 )
 
 // subscriber is one callback with what it is still to be told. Everything but
 // calling is guarded by the world's lock.
 type subscriber struct {
+	// What it wants to hear, of which it has one: hints, notices, or, by looking after
+	// each change, what others announce.
+	hint   func(native.Hint)
+	notice func(native.PowerNotice)
+	look   func()
+
 	queue []func()
 	// listed is true while somebody is handing out the queue, or will.
 	listed  bool
@@ -16,8 +24,38 @@ type subscriber struct {
 	calling sync.Mutex
 }
 
-// tell queues a call. The caller holds the lock and calls talk after it.
-func (w *World) tell(s *subscriber, call func()) {
+// subscribe tells a subscriber until stop. A notice that waits for a platform of which
+// nobody listens any more counts as acknowledged.
+func (h *handle) subscribe(s *subscriber) (stop func() error, err error) {
+	w := h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.ended {
+		return nil, native.ErrClosed
+	}
+	h.subscribers = append(h.subscribers, s)
+	remove := func() error {
+		h.subscribers = slices.DeleteFunc(h.subscribers, func(other *subscriber) bool { return other == s })
+		if !h.hasListeners() {
+			w.acknowledgedLocked(h)
+		}
+		return nil
+	}
+	return func() error {
+		if s.notice != nil {
+			_ = w.change("sim.close", remove)
+		} else {
+			w.mu.Lock()
+			_ = remove()
+			w.mu.Unlock()
+		}
+		w.stop(s)
+		return nil
+	}, nil
+}
+
+// notifyLocked queues a call. The caller calls talk once it has let go of the lock.
+func (w *World) notifyLocked(s *subscriber, call func()) {
 	if s.stopped {
 		return
 	}
@@ -41,12 +79,12 @@ func (w *World) talk() {
 		s := w.talking[0]
 		w.talking = slices.Delete(w.talking, 0, 1)
 		w.mu.Unlock()
-		for w.tellNext(s) {
+		for w.callNext(s) {
 		}
 	}
 }
 
-func (w *World) tellNext(s *subscriber) bool {
+func (w *World) callNext(s *subscriber) bool {
 	s.calling.Lock()
 	defer s.calling.Unlock()
 	w.mu.Lock()

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"fmt"
+	"slices"
 
 	"fulmen/native"
 	"fulmen/native/sim/scenario"
@@ -21,25 +21,25 @@ type tree struct {
 }
 
 type hubAt struct {
-	spec          *scenario.Hub
-	route, parent string
+	spec          scenario.Hub
+	route, parent native.Route
 	link          native.Link
 }
 
 type peerAt struct {
 	mac  *mac
 	port *scenario.Port
-	hub  string // the route of the last hub before it
+	hub  native.Route // of the last hub before it
 	link native.Link
 }
 
 // below walks what hangs on a Mac's port.
-func (w *World) below(m *mac, receptacle int) tree {
+func (w *World) below(m *mac, portNumber int) tree {
 	t := tree{link: native.Link{State: native.LinkDown}}
-	near := socket{m.spec.Name, receptacle}
+	near := scenario.End{Owner: m.spec.Name, PortNumber: portNumber}
 	if c := w.cables[near]; c != nil && m.runs() {
 		far, link := c.from(near)
-		w.descend(&t, near, far, link, "", "0x1")
+		w.descend(&t, near, far, link, 0, 1)
 		if len(t.hubs) != 0 || len(t.peers) != 0 {
 			t.link = link
 		}
@@ -50,31 +50,29 @@ func (w *World) below(m *mac, receptacle int) tree {
 // descend adds what is at the far end of a cable whose near end is in the tree
 // of the port root. parent is the route of the hub above, route that of a hub
 // that would be found.
-func (w *World) descend(t *tree, root, far socket, link native.Link, parent, route string) {
-	hub := w.hubs[far.owner]
-	if hub == nil || far.number != 0 {
+func (w *World) descend(t *tree, root, far scenario.End, link native.Link, parent, route native.Route) {
+	hub, isHub := w.scenario.Hub(far.Owner)
+	if !isHub || far.PortNumber != 0 {
 		// A Mac's port, or a receptacle that looks upstream to another Mac.
 		other, ok := w.owner(far)
 		if !ok || other == root {
 			return
 		}
-		m := w.mac(other.owner)
+		m := w.mac(other.Owner)
 		if m.runs() {
-			t.peers = append(t.peers, peerAt{m, m.port(other.number), parent, link})
+			t.peers = append(t.peers, peerAt{m, m.port(other.PortNumber), parent, link})
 		}
 		return
 	}
-	for _, known := range t.hubs {
-		if known.spec == hub {
-			return
-		}
+	if slices.ContainsFunc(t.hubs, func(known hubAt) bool { return known.spec.Name == hub.Name }) {
+		return
 	}
 	t.hubs = append(t.hubs, hubAt{hub, route, parent, link})
 	for n := 1; n <= hub.Downstream; n++ {
-		near := socket{hub.Name, n}
+		near := scenario.End{Owner: hub.Name, Hub: true, PortNumber: n}
 		if c := w.cables[near]; c != nil {
 			next, link := c.from(near)
-			w.descend(t, root, next, link, route, through(route, n))
+			w.descend(t, root, next, link, route, route.Below(n))
 		}
 	}
 }
@@ -82,12 +80,12 @@ func (w *World) descend(t *tree, root, far socket, link native.Link, parent, rou
 // owner follows a receptacle upstream to the Mac's port in whose tree it is. It
 // is false where it leads to none: an upstream side left open, joined to
 // another upstream side, or a circle of hubs.
-func (w *World) owner(s socket) (socket, bool) {
-	for range len(w.hubs) + 1 {
-		if w.hubs[s.owner] == nil {
+func (w *World) owner(s scenario.End) (scenario.End, bool) {
+	for range len(w.scenario.Hubs) + 1 {
+		if !s.Hub {
 			return s, true
 		}
-		up := socket{s.owner, 0}
+		up := scenario.End{Owner: s.Owner, Hub: true}
 		c := w.cables[up]
 		if c == nil {
 			return s, false
@@ -96,14 +94,4 @@ func (w *World) owner(s socket) (socket, bool) {
 		s = far
 	}
 	return s, false
-}
-
-// through is the route of what hangs on a hub's receptacle: one byte per hop, the
-// nearest lowest.
-func through(route string, receptacle int) string {
-	hops := route[len("0x"):]
-	if len(hops)%2 != 0 {
-		hops = "0" + hops
-	}
-	return fmt.Sprintf("0x%x%s", receptacle, hops)
 }

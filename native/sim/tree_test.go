@@ -12,7 +12,7 @@ import (
 // The hubs hang on hub on a: hub.1 - b, hub.2 - dock.up, dock.1 - c.
 func TestNestedHubs(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(4, "a.tb1 hub.up", "b.tb1 hub.1", "hub.3 dock.up", "dock.2 c.tb2 20G", "d.tb1 dock.1"))
+	b := newBench(t, cluster(4, "a.tb1 hub.up", "b.tb1 hub.1", "hub.3 dock.up", "dock.2 c.tb2 20G", "d.tb1 dock.1"))
 	a1 := b.port("a", 1)
 	is.Equal(a1.Status, native.PortPeer)
 	is.Equal(a1.Negotiated.Speed().String(), "80 Gb/s") // as the port says, whatever is behind
@@ -22,20 +22,17 @@ func TestNestedHubs(t *testing.T) {
 	is.Equal(a1.Hubs[1].Negotiated.Speed().String(), "40 Gb/s")
 
 	is.Equal(len(a1.Peers), 3)
-	for i, want := range []struct{ mac, hub, speed, slowest string }{
-		{"b", "0x1", "80 Gb/s", "80 Gb/s"}, {"d", "0x301", "40 Gb/s", "40 Gb/s"}, {"c", "0x301", "20 Gb/s", "20 Gb/s"},
+	for i, want := range []struct{ mac, hub, speed string }{
+		{"b", "0x1", "80 Gb/s"}, {"d", "0x301", "40 Gb/s"}, {"c", "0x301", "20 Gb/s"},
 	} {
-		receptacle := 1
+		portNumber := 1
 		if want.mac == "c" {
-			receptacle = 2
+			portNumber = 2
 		}
-		theirs := b.port(want.mac, receptacle)
+		theirs := b.port(want.mac, portNumber)
 		is.Equal(a1.Peers[i].DomainUUID, theirs.DomainUUID)
 		is.Equal(a1.Peers[i].Hub, want.hub)
 		is.Equal(a1.Peers[i].Negotiated.Speed().String(), want.speed)
-		speed, known := a1.PathSpeed(a1.Peers[i])
-		is.True(known)
-		is.Equal(speed.String(), want.slowest)
 
 		// From the other side there is no hub, and no other peer of it.
 		is.Equal(len(theirs.Hubs), 0)
@@ -58,7 +55,7 @@ func TestNestedHubs(t *testing.T) {
 // other behind its own hub.
 func TestHubsOfTwoOwners(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(2, "a.tb1 hub.up", "b.tb1 dock.up", "hub.2 dock.1 20G"))
+	b := newBench(t, cluster(2, "a.tb1 hub.up", "b.tb1 dock.up", "hub.2 dock.1 20G"))
 	a1, b1 := b.port("a", 1), b.port("b", 1)
 	is.Equal(a1.Peers[0].DomainUUID, b1.DomainUUID)
 	is.Equal(b1.Peers[0].DomainUUID, a1.DomainUUID)
@@ -69,7 +66,8 @@ func TestHubsOfTwoOwners(t *testing.T) {
 
 func TestHubsInACircle(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1, "hub.up dock.1", "dock.up hub.1", "a.tb1 hub.2"))
+	b := newBench(t, cluster(1))
+	b.do("plug hub.up dock.1", "plug dock.up hub.1", "plug a.tb1 hub.2") // no scenario may begin so
 	is.Equal(b.port("a", 1).Status, native.PortEmpty)
 	b.do("unplug hub.up", "unplug a.tb1", "plug hub.up a.tb1", "plug dock.1 hub.2")
 	is.Equal(len(b.port("a", 1).Hubs), 2)
@@ -78,7 +76,7 @@ func TestHubsInACircle(t *testing.T) {
 
 func TestDockIsNoPeer(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(1, "a.tb1 dock.up"))
+	b := newBench(t, cluster(1, "a.tb1 dock.up"))
 	a1 := b.port("a", 1)
 	is.Equal(a1.Status, native.PortDevice)
 	is.Equal(a1.Negotiated.Speed().String(), "40 Gb/s")

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,11 +20,9 @@ type World struct {
 	mu       sync.Mutex
 	closed   bool
 	ended    chan struct{} // closed by Close
-	inMemory bool          // connections are
 	macs     []*mac        // in the scenario's order
-	hubs     map[string]*scenario.Hub
 	networks []*network
-	cables   map[socket]*cable // under both ends
+	cables   map[scenario.End]*cable // under both ends
 	waits    map[*wait]struct{}
 	flows    map[*flow]struct{}
 	tokens   map[string]*flow
@@ -44,23 +41,16 @@ type World struct {
 // New builds the world of a scenario, which it copies. A scenario that no desk
 // could hold is an error, also when it was not read from a file. Nothing moves
 // by itself until [World.Play].
-func New(s scenario.Scenario, clock native.Clock, options ...Option) (*World, error) {
+func New(s scenario.Scenario, clock native.Clock) (*World, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
 	w := &World{
 		scenario: s, clock: clock, began: clock.Now(), ended: make(chan struct{}),
-		hubs: map[string]*scenario.Hub{}, cables: map[socket]*cable{}, waits: map[*wait]struct{}{},
+		cables: map[scenario.End]*cable{}, waits: map[*wait]struct{}{},
 		flows: map[*flow]struct{}{}, tokens: map[string]*flow{},
 	}
-	for _, option := range options {
-		option(w)
-	}
-	if len(s.Macs) == 0 {
-		return nil, fmt.Errorf("scenario %q: no Mac", s.Name)
-	}
-	for _, build := range []func() error{w.buildNetworks, w.buildHubs, w.buildMacs, w.buildCables} {
-		if err := build(); err != nil {
-			return nil, fmt.Errorf("scenario %q: %w", s.Name, err)
-		}
-	}
+	w.build()
 	w.settle(true)
 	w.record()
 	w.known = w.everything()
@@ -106,15 +96,11 @@ func (w *World) Attach(name string, sockets func(loopback.Exchange) native.Socke
 	}
 	h := &handle{world: w, mac: m}
 	var own native.Sockets
-	switch {
-	case sockets != nil:
+	if sockets != nil {
 		own = sockets(exchange{h})
-	case w.inMemory:
-		inMemory := &memory{h: h, things: map[closer]struct{}{}}
-		own, h.sockets = inMemory, inMemory
-	default:
-		real := loopback.New(exchange{h})
-		own, h.sockets = real, real
+	} else {
+		h.sockets = loopback.New(exchange{h})
+		own = h.sockets
 	}
 	m.handles[h] = struct{}{}
 	return native.Platform{
@@ -153,19 +139,11 @@ func (w *World) Close() error {
 const platformName = "sim"
 
 func (w *World) mac(name string) *mac {
-	i := slices.IndexFunc(w.macs, func(m *mac) bool { return m.spec.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return w.macs[i]
+	return first(w.macs, func(m *mac) bool { return m.spec.Name == name })
 }
 
 func (w *World) network(name string) *network {
-	i := slices.IndexFunc(w.networks, func(n *network) bool { return n.spec.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return w.networks[i]
+	return first(w.networks, func(n *network) bool { return n.spec.Name == name })
 }
 
 func (w *World) noMac(name string) error {
@@ -175,9 +153,9 @@ func (w *World) noMac(name string) error {
 // wait is one call that the clock will make.
 type wait struct{ timer native.Timer }
 
-// after makes a change once d has passed, unless the world is closed or the
-// wait is cancelled before. The caller holds the lock.
-func (w *World) after(d time.Duration, source string, f func()) *wait {
+// afterLocked makes a change once d has passed, unless the world is closed or the
+// wait is cancelled before.
+func (w *World) afterLocked(d time.Duration, source string, f func()) *wait {
 	pending := &wait{}
 	w.waits[pending] = struct{}{}
 	// The callback finds the timer set: it needs the lock that is held here.
@@ -193,20 +171,10 @@ func (w *World) after(d time.Duration, source string, f func()) *wait {
 	return pending
 }
 
-// cancel makes a wait never happen. The caller holds the lock.
-func (w *World) cancel(pending *wait) {
+// cancelLocked makes a wait never happen.
+func (w *World) cancelLocked(pending *wait) {
 	if pending != nil {
 		pending.timer.Stop()
 		delete(w.waits, pending)
 	}
-}
-
-// Option changes how a world is made.
-type Option func(*World)
-
-// InMemory has connections between Macs carried in memory, by package time and
-// without any system call, as a testing/synctest bubble needs it. Without it
-// they are TCP on this machine's loopback interface.
-func InMemory() Option {
-	return func(w *World) { w.inMemory = true }
 }

@@ -15,16 +15,16 @@ import (
 )
 
 var (
-	receptacleTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^receptacle_([1-9][0-9]{0,2})_tag$`) })
+	portNumberTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^receptacle_([1-9][0-9]{0,2})_tag$`) })
 	busName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^thunderbolt(?:usb4)?_bus_([0-9]{1,2})$`) })
 )
 
-// maxReceptacle is above what any Mac has; the API ends there.
-const maxReceptacle = 255
+// maxPortNumber is above what any Mac has; the API ends there.
+const maxPortNumber = 255
 
 // tagsOf returns the receptacle tags of a router by number.
 func tagsOf(o object) []string {
-	tags := slices.DeleteFunc(slices.Collect(maps.Keys(o.fields)), func(key string) bool { return !receptacleTag().MatchString(key) })
+	tags := slices.DeleteFunc(slices.Collect(maps.Keys(o.fields)), func(key string) bool { return !portNumberTag().MatchString(key) })
 	slices.SortFunc(tags, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
 	return tags
 }
@@ -43,13 +43,7 @@ func (p *parser) bus(index int, entry any) {
 	if hardware, _ := o.fields["Thunderbolt"].(string); hardware == "no_hardware" {
 		return // a Mac without Thunderbolt: no ports
 	}
-	o.noteOthers(func(key string) bool {
-		switch key {
-		case "_items", "_name", "device_name_key", "domain_uuid_key", "route_string_key", "switch_uid_key", "vendor_name_key":
-			return true
-		}
-		return receptacleTag().MatchString(key)
-	})
+	o.noteOthers(true, "_items", "_name", "device_name_key", "domain_uuid_key", "route_string_key", "switch_uid_key", "vendor_name_key")
 	var routerVersion uint32
 	switch {
 	case strings.HasPrefix(name, "thunderboltusb4_bus"):
@@ -65,12 +59,12 @@ func (p *parser) bus(index int, entry any) {
 		}
 	}
 	if len(ports) == 0 {
-		o.notes.Add("%s: no receptacle is told", o.at)
+		o.notes.Add("%s: it lists no port", o.at)
 		ports = append(ports, p.port(object{at: o.at, notes: o.notes}, name, routerVersion))
 	}
 	items := p.items(o)
 	for _, port := range ports {
-		put(&port.DomainUUID, &port.Unknown, "domain_uuid", domain, domainWhy)
+		native.Put(&port.DomainUUID, &port.Unknown, "domain_uuid", domain, domainWhy)
 		switch owner, why := portOf(ports, items); {
 		case why != "":
 			port.attach(o, below{why: why})
@@ -79,10 +73,10 @@ func (p *parser) bus(index int, entry any) {
 		default:
 			port.attach(o, nothing())
 		}
-		if port.Receptacle > 0 {
+		if port.PortNumber > 0 {
 			p.ports = append(p.ports, port.Port)
 		} else {
-			o.notes.Add("%s: a port without a receptacle number is ignored", o.at)
+			o.notes.Add("%s: a port without a number is ignored", o.at)
 		}
 	}
 }
@@ -95,7 +89,7 @@ func portOf(ports []*busPort, items below) (*busPort, native.Reason) {
 	}
 	inUse := slices.DeleteFunc(slices.Clone(ports), func(p *busPort) bool { return p.side.connected == nil || !*p.side.connected })
 	if len(inUse) != 1 {
-		return nil, native.ReasonNoOS.With("several receptacles share this bus, and on which of them a device hangs is not told")
+		return nil, native.ReasonNoOS.With("several ports share this bus, and system_profiler does not say to which of them a device is connected")
 	}
 	return inUse[0], ""
 }
@@ -103,29 +97,29 @@ func portOf(ports []*busPort, items below) (*busPort, native.Reason) {
 // busPort is a port with what its tag said.
 type busPort struct {
 	native.Port
-	side receptacle
+	side portItem
 }
 
 // port reads a receptacle's tag. The receptacle is the number it gives; without
 // one it is the bus's plus one, which is so in every recording, and noted.
 func (p *parser) port(tag object, bus string, routerVersion uint32) *busPort {
-	port := &busPort{side: readReceptacle(tag)}
+	port := &busPort{side: readPortItem(tag)}
 	number, why := tag.number("receptacle_id_key")
-	if why == "" && (number == 0 || number > maxReceptacle) {
+	if why == "" && (number == 0 || number > maxPortNumber) {
 		why = tag.malformed("receptacle_id_key", fmt.Sprintf("is %d", number))
 	}
 	if match := busName().FindStringSubmatch(bus); why != "" && match != nil {
 		n, _ := strconv.Atoi(match[1])
-		tag.notes.Add("%s: receptacle %d is taken from the number of the bus", tag.at, n+1)
+		tag.notes.Add("%s: port number %d is taken from the number of the bus", tag.at, n+1)
 		number, why = uint32(n+1), ""
 	}
 	if why == "" {
-		port.Receptacle = int(number)
+		port.PortNumber = int(number)
 	}
 	capability, why := port.side.capability(routerVersion)
-	put(&port.Capability, &port.Unknown, "capability", capability, why)
-	port.Unknown.Add("place", native.ReasonNoOS.With("system_profiler does not tell places"))
-	port.Unknown.Add("interface", native.ReasonNoOS.With("system_profiler does not tell interfaces; networksetup does"))
+	native.Put(&port.Capability, &port.Unknown, "capability", capability, why)
+	port.Unknown.Add("place", native.ReasonNoOS.With("system_profiler does not report places"))
+	port.Unknown.Add("interface", native.ReasonNoOS.With("system_profiler does not report interfaces; networksetup does"))
 	return port
 }
 
@@ -138,12 +132,12 @@ func (p *busPort) attach(bus object, items below) {
 	} else {
 		p.Hubs, p.Peers = items.hubs, items.peers
 		status, why := p.status(bus, items)
-		put(&p.Status, &p.Unknown, "status", status, why)
+		native.Put(&p.Status, &p.Unknown, "status", status, why)
 	}
 	link, why := p.side.link(items.firstMode)
-	put(&p.Negotiated, &p.Unknown, "negotiated", link, why)
+	native.Put(&p.Negotiated, &p.Unknown, "negotiated", link, why)
 	if why.Key() == native.ReasonSourcesDisagree.Key() {
-		bus.notes.Add("%s: receptacle %d: %s", bus.at, p.Receptacle, why.Detail())
+		bus.notes.Add("%s: port %d: %s", bus.at, p.PortNumber, why.Detail())
 	}
 	p.firstHop(bus, items.direct)
 }
@@ -152,7 +146,7 @@ func (p *busPort) attach(bus object, items below) {
 // which is the same cable.
 func (p *busPort) firstHop(bus object, direct int) {
 	if direct > 1 {
-		bus.notes.Add("%s: %d devices in one receptacle", bus.at, direct)
+		bus.notes.Add("%s: %d devices in one port", bus.at, direct)
 	}
 	for i := range p.Hubs {
 		hub := &p.Hubs[i]
@@ -167,7 +161,7 @@ func (p *busPort) firstHop(bus object, direct int) {
 	}
 	for i := range p.Peers {
 		if peer := &p.Peers[i]; peer.Hub == "" {
-			put(&peer.Negotiated, &peer.Unknown, "negotiated", p.Negotiated, p.Unknown["negotiated"])
+			native.Put(&peer.Negotiated, &peer.Unknown, "negotiated", p.Negotiated, p.Unknown["negotiated"])
 		}
 	}
 }
@@ -183,14 +177,14 @@ func (p *busPort) status(bus object, items below) (native.PortStatus, native.Rea
 	case len(items.hubs) > 0:
 		status = native.PortDevice
 	case items.odd:
-		return "", native.ReasonSourceMalformed.With("what is connected is listed and could not be read")
+		return "", native.ReasonSourceMalformed.With("what is connected is listed but could not be read")
 	case connected == nil:
 		return "", p.side.statusWhy
 	case *connected:
 		return "", native.ReasonNoOS.With("something is connected that is not listed")
 	}
 	if connected != nil && !*connected && status != native.PortEmpty {
-		bus.notes.Add("%s: receptacle %d says that nothing is connected, and yet a device is listed", bus.at, p.Receptacle)
+		bus.notes.Add("%s: port %d says that nothing is connected, but a device is listed", bus.at, p.PortNumber)
 	}
 	return status, ""
 }
@@ -204,15 +198,15 @@ const (
 // downstream is a router's side away from the host: what its receptacles in use
 // negotiated. Which device hangs on which receptacle is not told.
 type downstream struct {
-	sides []receptacle
-	told  bool // false for the host, whose port gives the link
+	sides    []portItem
+	reported bool // false for the host, whose port gives the link
 }
 
 func downstreamOf(o object) downstream {
-	d := downstream{told: true}
+	d := downstream{reported: true}
 	for _, tag := range tagsOf(o) {
 		if at, ok := o.below(tag, o.fields[tag]); ok {
-			if side := readReceptacle(at); side.connected != nil && *side.connected {
+			if side := readPortItem(at); side.connected != nil && *side.connected {
 				d.sides = append(d.sides, side)
 			}
 		}
@@ -230,25 +224,25 @@ func (d downstream) without(o object, items []any) downstream {
 		if tag == nil {
 			continue
 		}
-		told := readReceptacle(object{at: o.at, fields: tag, notes: &networksetup.Notes{}}) // noted where it is read in full
-		if i := slices.IndexFunc(d.sides, func(side receptacle) bool { return side.speedWhy == "" && side.speed == told.speed }); i >= 0 {
+		port := readPortItem(object{at: o.at, fields: tag, notes: &networksetup.Notes{}}) // noted where it is read in full
+		if i := slices.IndexFunc(d.sides, func(side portItem) bool { return side.speedWhy == "" && side.speed == port.speed }); i >= 0 {
 			d.sides = slices.Delete(d.sides, i, i+1)
 		}
 	}
 	return d
 }
 
-// link is that of every device below the router, where all receptacles in use
+// link is the link of every device below the router, where all receptacles in use
 // agree, so that it does not matter which one it hangs on.
 func (d downstream) link(mode string) (*native.Link, native.Reason) {
 	if len(d.sides) == 0 {
-		return nil, native.ReasonNoOS.With("the speed of this hop is not told")
+		return nil, native.ReasonNoOS.With("system_profiler does not report the speed of this hop")
 	}
 	first, why := d.sides[0].link(mode)
 	for _, side := range d.sides[1:] {
 		link, _ := side.link(mode)
 		if link == nil || first == nil || *link != *first {
-			return nil, native.ReasonNoOS.With("several receptacles of the hub are in use, and which of them this is is not told")
+			return nil, native.ReasonNoOS.With("several ports of the hub are in use, and system_profiler does not say which of them this is")
 		}
 	}
 	return first, why
@@ -257,12 +251,12 @@ func (d downstream) link(mode string) (*native.Link, native.Reason) {
 func (w *walk) hub(o object, parent string, above downstream, depth int) {
 	hub := native.Hub{Route: w.route(o, parent), Parent: parent}
 	vendor, why := o.text("vendor_name_key")
-	put(&hub.Vendor, &hub.Unknown, "vendor", vendor, why)
+	native.Put(&hub.Vendor, &hub.Unknown, "vendor", vendor, why)
 	name, why := o.text("device_name_key")
 	if why != "" && o.has("_name") {
 		name, why = o.text("_name")
 	}
-	put(&hub.Name, &hub.Unknown, "name", name, why)
+	native.Put(&hub.Name, &hub.Unknown, "name", name, why)
 	mode := ""
 	if o.has("mode_key") {
 		mode, _ = o.text("mode_key")
@@ -271,7 +265,7 @@ func (w *walk) hub(o object, parent string, above downstream, depth int) {
 		w.firstMode = mode
 	}
 	link, why := w.upstreamLink(o, mode, above)
-	put(&hub.Negotiated, &hub.Unknown, "negotiated", link, why)
+	native.Put(&hub.Negotiated, &hub.Unknown, "negotiated", link, why)
 	w.hubs = append(w.hubs, hub)
 	items, why := o.list("_items")
 	if why != "" {
@@ -293,13 +287,13 @@ func (w *walk) upstreamLink(o object, mode string, above downstream) (*native.Li
 			why = native.ReasonSourceMalformed.With(tag)
 			continue
 		}
-		link, linkWhy := readReceptacle(at).link(mode)
+		link, linkWhy := readPortItem(at).link(mode)
 		if linkWhy == "" {
 			return link, ""
 		}
 		why = linkWhy
 	}
-	if above.told {
+	if above.reported {
 		if link, aboveWhy := above.link(mode); aboveWhy == "" {
 			return link, ""
 		}
@@ -314,13 +308,13 @@ func (w *walk) route(o object, parent string) string {
 	route := ""
 	if why == "" {
 		n, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
-		route = fmt.Sprintf("0x%x", n)
+		route = native.Route(n).String()
 		switch {
 		case err != nil || n == 0:
-			why = o.malformed("route_string_key", fmt.Sprintf("is %.40q and no route", text))
+			why = o.malformed("route_string_key", fmt.Sprintf("is %.40q and not a route", text))
 		case slices.ContainsFunc(w.hubs, func(h native.Hub) bool { return h.Route == route }):
-			why = o.malformed("route_string_key", fmt.Sprintf("is %.40q like another's", text))
-		case parentOf(n) != parent && isRoute(parent):
+			why = o.malformed("route_string_key", fmt.Sprintf("is %.40q, which another hub has too", text))
+		case native.Route(n).Parent().String() != parent && isRoute(parent):
 			o.notes.Add("%s: route %s does not lie below %q, where it is listed", o.at, route, parent)
 		}
 	}
@@ -328,17 +322,6 @@ func (w *walk) route(o object, parent string) string {
 		return route
 	}
 	w.unnamed++
-	o.notes.Add("%s: the router has no route of its own; it is called ?%d here", o.at, w.unnamed)
+	o.notes.Add("%s: the hub has no route of its own; it is called ?%d here", o.at, w.unnamed)
 	return fmt.Sprintf("?%d", w.unnamed)
-}
-
-// parentOf cuts the farthest hop off a route: one byte a hop, the lowest nearest
-// the host.
-func parentOf(route uint64) string {
-	for shift := 56; shift > 0; shift -= 8 {
-		if route>>shift != 0 {
-			return fmt.Sprintf("0x%x", route&(1<<shift-1))
-		}
-	}
-	return ""
 }

@@ -2,88 +2,59 @@ package systemprofiler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"fulmen/native"
 )
 
-// Disagreement is a value that the registry and system_profiler tell differently.
-type Disagreement struct {
-	// Receptacle is the port it is about.
-	Receptacle int
-	// Field is the JSON name, with what it belongs to: "domain_uuid", "hub 0x1: negotiated".
-	Field string
-	// Registry and Profiler are what the two say.
-	Registry, Profiler string
-}
-
-// String is one line for people.
-func (d Disagreement) String() string {
-	return fmt.Sprintf("receptacle %d: %s: %s by the registry, %s by system_profiler", d.Receptacle, d.Field, d.Registry, d.Profiler)
-}
-
-// CrossCheck lists where two readings of one Mac's ports disagree, by receptacle.
-// What either does not know is no disagreement. The readings are never of quite
-// the same moment: a cable that was moved between them shows up here too.
-func CrossCheck(registry, profiler native.Thunderbolt) []Disagreement {
-	var out []Disagreement
-	for _, c := range compare(registry, profiler) {
-		if !c.same && c.Registry != "" && c.Profiler != "" {
-			out = append(out, c.Disagreement)
+// CrossCheck lists where two readings of one Mac's ports disagree, a line for people
+// each, by receptacle. What either does not know is no disagreement. The readings are
+// never of quite the same moment: a cable that was moved between them shows up here too.
+func CrossCheck(registry, profiler native.Thunderbolt) []string {
+	var lines []string
+	for _, c := range Compare(registry, profiler) {
+		if !c.Same && c.Known() {
+			lines = append(lines, fmt.Sprintf("%s: the registry says %s, system_profiler says %s", strings.Replace(c.Fact, ", ", ": ", 1), c.Reported[0], c.Reported[1]))
 		}
 	}
-	return out
+	return lines
 }
 
-// Compare tells every fact of one Mac's ports by both readings.
+// Compare tells every fact of one Mac's ports by both readings, by receptacle.
 func Compare(registry, profiler native.Thunderbolt) []native.Comparison {
-	var out []native.Comparison
-	for _, c := range compare(registry, profiler) {
-		out = append(out, native.Comparison{
-			Fact:    fmt.Sprintf("receptacle %d, %s", c.Receptacle, c.Field),
-			Sources: [2]string{"the registry", "system_profiler"}, Told: [2]string{c.Registry, c.Profiler}, Same: c.same,
-		})
+	portNumbers := map[int]bool{}
+	for _, port := range slices.Concat(registry.Ports, profiler.Ports) {
+		portNumbers[port.PortNumber] = true
 	}
-	return out
-}
-
-func compare(registry, profiler native.Thunderbolt) []compared {
 	var c checker
-	for _, port := range registry.Ports {
-		c.receptacle = port.Receptacle
-		other, ok := profiler.Port(port.Receptacle)
-		if !ok {
-			if profiler.Ports != nil {
-				c.add("receptacle", "there", "not there", false)
-			}
-			continue
-		}
-		c.port(port, other)
-	}
-	for _, port := range profiler.Ports {
-		if _, ok := registry.Port(port.Receptacle); !ok && registry.Ports != nil {
-			c.receptacle = port.Receptacle
-			c.add("receptacle", "not there", "there", false)
+	for _, c.portItem = range slices.Sorted(maps.Keys(portNumbers)) {
+		ours, isOurs := registry.Port(c.portItem)
+		theirs, isTheirs := profiler.Port(c.portItem)
+		switch {
+		case isOurs && isTheirs:
+			c.port(ours, theirs)
+		case isOurs && profiler.Ports != nil:
+			c.add("presence", "there", "not there", false)
+		case isTheirs && registry.Ports != nil:
+			c.add("presence", "not there", "there", false)
 		}
 	}
-	slices.SortStableFunc(c.found, func(a, b compared) int { return a.Receptacle - b.Receptacle })
 	return c.found
 }
 
-// compared is a value by both readings, of which "" is unknown.
-type compared struct {
-	Disagreement
-	same bool
-}
-
 type checker struct {
-	receptacle int
-	found      []compared
+	portItem int
+	found    []native.Comparison
 }
 
+// add notes a value by both readings, of which "" is unknown.
 func (c *checker) add(field, registry, profiler string, same bool) {
-	c.found = append(c.found, compared{Disagreement{c.receptacle, field, registry, profiler}, same})
+	c.found = append(c.found, native.Comparison{
+		Fact:    fmt.Sprintf("port %d, %s", c.portItem, field),
+		Sources: [2]string{"the registry", "system_profiler"}, Reported: [2]string{registry, profiler}, Same: same,
+	})
 }
 
 // text compares two values.

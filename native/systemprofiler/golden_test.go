@@ -34,10 +34,10 @@ func problems(result systemprofiler.Result) []string {
 	found := native.CheckUnknown(result.Thunderbolt)
 	seen := map[int]bool{}
 	for _, port := range result.Thunderbolt.Ports {
-		if port.Receptacle < 1 || seen[port.Receptacle] {
+		if port.PortNumber < 1 || seen[port.PortNumber] {
 			found = append(found, "a receptacle that is none, or twice")
 		}
-		seen[port.Receptacle] = true
+		seen[port.PortNumber] = true
 		for _, peer := range port.Peers {
 			if _, err := port.Chain(peer); err != nil {
 				found = append(found, err.Error())

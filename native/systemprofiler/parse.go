@@ -32,12 +32,12 @@ const (
 
 // ErrNotJSON is matched by the error of [Parse] for a text that is not JSON, such
 // as the command's output without -json.
-var ErrNotJSON = errors.New("not JSON; record with: system_profiler -json " + DataType)
+var ErrNotJSON = errors.New("it is not JSON; record it with: system_profiler -json " + DataType)
 
 // Result is what a recording says.
 type Result struct {
-	// Thunderbolt has a port for each receptacle, by number. Places are unknown
-	// here always, interfaces until [Result.WithPorts].
+	// Thunderbolt has a port for each receptacle, by number. Places and interfaces
+	// are unknown here always.
 	Thunderbolt native.Thunderbolt
 	// Notes are lines for people about what was odd and how it was read. What
 	// others wrote is quoted in them, and never more than 40 characters of it.
@@ -50,7 +50,7 @@ type Result struct {
 // larger than [MaxBytes].
 func Parse(data []byte) (Result, error) {
 	if len(data) > MaxBytes {
-		return Result{}, fmt.Errorf("%d bytes, more than the %d that are read", len(data), MaxBytes)
+		return Result{}, fmt.Errorf("it has %d bytes; at most %d can be read", len(data), MaxBytes)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -59,11 +59,11 @@ func Parse(data []byte) (Result, error) {
 		return Result{}, fmt.Errorf("%w (%w)", ErrNotJSON, err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return Result{}, errors.New("something follows the JSON object")
+		return Result{}, errors.New("it goes on after the JSON object")
 	}
 	chapter, ok := top[DataType].([]any)
 	if !ok {
-		return Result{}, fmt.Errorf("no list %s, but %.80q", DataType, strings.Join(slices.Sorted(maps.Keys(top)), ", "))
+		return Result{}, fmt.Errorf("it has no list %s, only %.80q", DataType, strings.Join(slices.Sorted(maps.Keys(top)), ", "))
 	}
 	p := parser{notes: &networksetup.Notes{}}
 	for _, key := range slices.Sorted(maps.Keys(top)) {
@@ -74,7 +74,7 @@ func Parse(data []byte) (Result, error) {
 	for i, entry := range p.bounded("the list of buses", chapter) {
 		p.bus(i, entry)
 	}
-	slices.SortStableFunc(p.ports, func(a, b native.Port) int { return a.Receptacle - b.Receptacle })
+	slices.SortStableFunc(p.ports, func(a, b native.Port) int { return a.PortNumber - b.PortNumber })
 	return Result{Thunderbolt: native.Thunderbolt{Ports: p.uniquePorts()}, Notes: p.notes.List()}, nil
 }
 
@@ -87,8 +87,8 @@ type parser struct {
 func (p *parser) uniquePorts() []native.Port {
 	unique := []native.Port{}
 	for _, port := range p.ports {
-		if n := len(unique); n > 0 && unique[n-1].Receptacle == port.Receptacle {
-			p.notes.Add("receptacle %d is told twice; the one with domain %q is ignored", port.Receptacle, port.DomainUUID)
+		if n := len(unique); n > 0 && unique[n-1].PortNumber == port.PortNumber {
+			p.notes.Add("port %d is listed twice; the one with domain %q is ignored", port.PortNumber, port.DomainUUID)
 			continue
 		}
 		unique = append(unique, port)
@@ -159,7 +159,8 @@ func (w *walk) list(o object, items []any, parent string, side downstream, depth
 		if name, ok := item.fields["_name"].(string); ok {
 			item.at = fmt.Sprintf("%s > %.40q", o.at, name)
 		}
-		item.noteOthers(knownOfItem)
+		item.noteOthers(true, "_items", "_name", "device_id_key", "device_name_key", "device_revision_key", "domain_uuid_key", "mode_key",
+			upstreamAmbiguous, upstream, "route_string_key", "services_title", "switch_uid_key", "switch_version_key", "vendor_id_key", "vendor_name_key")
 		switch {
 		case len(w.hubs)+len(w.peers) >= maxList:
 			o.notes.Add("%s: more than %d devices below one port; the rest is ignored", o.at, maxList)
@@ -170,18 +171,9 @@ func (w *walk) list(o object, items []any, parent string, side downstream, depth
 			w.hub(item, parent, side, depth)
 		default:
 			w.odd = true
-			item.notes.Add("%s: neither a computer nor a router: ignored", item.at)
+			item.notes.Add("%s: it is neither a computer nor a hub and is ignored", item.at)
 		}
 	}
-}
-
-func knownOfItem(key string) bool {
-	switch key {
-	case "_items", "_name", "device_id_key", "device_name_key", "device_revision_key", "domain_uuid_key", "mode_key", upstreamAmbiguous, upstream,
-		"route_string_key", "services_title", "switch_uid_key", "switch_version_key", "vendor_id_key", "vendor_name_key":
-		return true
-	}
-	return receptacleTag().MatchString(key)
 }
 
 // isRouter: a hub, dock or disk has a place in the tree of routers; the peer's
@@ -205,7 +197,7 @@ func (o object) below(name string, value any) (object, bool) {
 	fields, ok := value.(map[string]any)
 	at := o.at + " > " + name
 	if !ok {
-		o.notes.Add("%s is %s and not an object: ignored", at, kindOf(value))
+		o.notes.Add("%s is %s and not an object, and is ignored", at, kindOf(value))
 	}
 	return object{at: at, fields: fields, notes: o.notes}, ok
 }
@@ -264,26 +256,10 @@ func (o object) uuid(key string) (string, native.Reason) {
 	if why != "" {
 		return "", why
 	}
-	if !isUUID(text) {
+	if !native.IsUUID(text) || strings.Trim(text, "0-") == "" {
 		return "", o.malformed(key, fmt.Sprintf("is %.40q and not a UUID", text))
 	}
 	return strings.ToUpper(text), ""
-}
-
-// isUUID accepts 8-4-4-4-12 hexadecimal digits that are not all zero.
-func isUUID(text string) bool {
-	if len(text) != 36 {
-		return false
-	}
-	zero := true
-	for i, r := range []byte(text) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (r == '-') || !dash && !strings.ContainsRune("0123456789abcdefABCDEF", rune(r)) {
-			return false
-		}
-		zero = zero && (dash || r == '0')
-	}
-	return !zero
 }
 
 // list reads a list; nil and no reason when the key is not there.
@@ -298,25 +274,17 @@ func (o object) list(key string) ([]any, native.Reason) {
 	return list, ""
 }
 
-// noteOthers notes the keys that are not known.
-func (o object) noteOthers(known func(key string) bool) {
+// noteOthers notes the keys that are not known; where there may be tags of receptacles,
+// those are.
+func (o object) noteOthers(mayHaveTags bool, known ...string) {
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
-		if !known(key) {
+		if !slices.Contains(known, key) && !(mayHaveTags && portNumberTag().MatchString(key)) {
 			o.notes.Add("%s: the key %.40q is not known and is ignored", o.at, key)
 		}
 	}
 }
 
-func missing(key string) native.Reason { return native.ReasonNoOS.With(key + " is not there") }
-
-// put sets a field or says why it stays unset.
-func put[T any](field *T, unknown *native.Reasons, name string, value T, why native.Reason) {
-	if why != "" {
-		unknown.Add(name, why)
-		return
-	}
-	*field = value
-}
+func missing(key string) native.Reason { return native.ReasonNoOS.With(key + " is missing") }
 
 func kindOf(value any) string {
 	switch value := value.(type) {

@@ -9,16 +9,16 @@ import (
 func (w *walk) peer(o object, parent string, above downstream) {
 	peer := native.Peer{Hub: parent}
 	domain, why := o.uuid("domain_uuid_key")
-	put(&peer.DomainUUID, &peer.Unknown, "domain_uuid", domain, why)
+	native.Put(&peer.DomainUUID, &peer.Unknown, "domain_uuid", domain, why)
 	name, why := o.text("device_name_key")
-	put(&peer.Name, &peer.Unknown, "name", name, why)
+	native.Put(&peer.Name, &peer.Unknown, "name", name, why)
 	vendor, why := o.text("vendor_name_key")
-	put(&peer.Vendor, &peer.Unknown, "vendor", vendor, why)
+	native.Put(&peer.Vendor, &peer.Unknown, "vendor", vendor, why)
 	services, why := w.services(o)
-	put(&peer.Services, &peer.Unknown, "services", services, why)
-	if above.told { // else the port gives its own
+	native.Put(&peer.Services, &peer.Unknown, "services", services, why)
+	if above.reported { // else the port gives its own
 		link, why := above.link("")
-		put(&peer.Negotiated, &peer.Unknown, "negotiated", link, why)
+		native.Put(&peer.Negotiated, &peer.Unknown, "negotiated", link, why)
 	}
 	if o.has("_items") {
 		o.notes.Add("%s: what is listed below a computer is ignored", o.at)
@@ -46,7 +46,7 @@ func (w *walk) services(o object) ([]native.PeerService, native.Reason) {
 			why = native.ReasonSourceMalformed.With(fmt.Sprintf("service %d", i))
 			continue
 		}
-		item.noteOthers(knownOfService)
+		item.noteOthers(false, "_name", "protocol_id_key", "protocol_revision_key", "protocol_version_key", "service_key_key", "service_uuid_key")
 		var service native.PeerService
 		if service.ProtocolID, why = item.number("protocol_id_key"); why == "" {
 			service.Version, why = item.number("protocol_version_key")
@@ -60,12 +60,4 @@ func (w *walk) services(o object) ([]native.PeerService, native.Reason) {
 		return nil, why
 	}
 	return services, ""
-}
-
-func knownOfService(key string) bool {
-	switch key {
-	case "_name", "protocol_id_key", "protocol_revision_key", "protocol_version_key", "service_key_key", "service_uuid_key":
-		return true
-	}
-	return false
 }

@@ -79,9 +79,7 @@ func TestRecordingsOfBothEnds(t *testing.T) {
 	is.True(!offered)
 	is.True(known)
 
-	speed, known := here.PathSpeed(here.Peers[0])
-	is.True(known)
-	is.Equal(speed.String(), "80 Gb/s")
+	is.Equal(here.Peers[0].Negotiated.Speed().String(), "80 Gb/s")
 	is.Equal(here.Capability, native.TB5)
 
 	drive, _ := studio.Port(4)

@@ -34,16 +34,16 @@ func TestRunReadsWhatTheCommandPrints(t *testing.T) {
 }
 
 func TestRunFails(t *testing.T) {
-	for name, c := range map[string]struct{ script, says string }{
+	for name, c := range map[string]struct{ script, reports string }{
 		"exit status": {`echo "no such data type" >&2; exit 3`, "no such data type"},
 		"nothing":     {`true`, "not JSON"},
-		"too much":    {`head -c 5000000 /dev/zero | tr '\0' ' '`, "more than"},
+		"too much":    {`head -c 5000000 /dev/zero | tr '\0' ' '`, "at most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			_, err := shell(t.Context(), clock(t), time.Minute, c.script)
 			is.True(err != nil)
-			is.True(strings.Contains(err.Error(), c.says))
+			is.True(strings.Contains(err.Error(), c.reports))
 		})
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"fulmen/native"
 )
 
-// receptacle is a tag "receptacle_N_tag" or "receptacle_upstream..._tag": the
+// portItem is a tag "receptacle_N_tag" or "receptacle_upstream..._tag": the
 // side of a router that a cable goes into.
-type receptacle struct {
+type portItem struct {
 	connected *bool // nil: not told
 	// statusWhy says why connected is nil.
 	statusWhy native.Reason
@@ -20,16 +20,10 @@ type receptacle struct {
 	width uint32
 }
 
-func readReceptacle(o object) receptacle {
-	var r receptacle
-	o.noteOthers(func(key string) bool {
-		switch key {
-		case "current_speed_key", "current_link_width_key", "link_status_key", "receptacle_id_key", "receptacle_status_key",
-			"micro_version_key", "lc_version_key":
-			return true
-		}
-		return false
-	})
+func readPortItem(o object) portItem {
+	var r portItem
+	o.noteOthers(false, "current_speed_key", "current_link_width_key", "link_status_key", "receptacle_id_key", "receptacle_status_key",
+		"micro_version_key", "lc_version_key")
 	var status, speed string
 	if status, r.statusWhy = o.text("receptacle_status_key"); r.statusWhy == "" {
 		switch status {
@@ -57,25 +51,25 @@ func readReceptacle(o object) receptacle {
 // narrows down what a speed can be made of; "" is any. The speed alone does not
 // always tell generation and lanes, which are absent then: 40 Gb/s is two lanes
 // of 20 or one of 40.
-func (r receptacle) link(mode string) (*native.Link, native.Reason) {
+func (r portItem) link(mode string) (*native.Link, native.Reason) {
 	switch {
 	case r.speedWhy != "":
 		return nil, r.speedWhy
 	case r.connected != nil && !*r.connected && r.speed.UpTo:
 		return &native.Link{State: native.LinkDown}, ""
 	case r.connected != nil && !*r.connected:
-		return nil, native.ReasonSourcesDisagree.With("nothing is connected, and yet " + r.speed.String())
+		return nil, native.ReasonSourcesDisagree.With("nothing is connected, but it reports a speed of " + r.speed.String())
 	case r.speed.UpTo:
-		return nil, native.ReasonNoOS.With("told as a limit: " + r.speed.String())
+		return nil, native.ReasonNoOS.With("only a limit is reported: " + r.speed.String())
 	}
 	links := r.candidates(mode)
 	if len(links) == 0 {
-		return nil, native.ReasonSourceMalformed.With(r.speed.String() + " is no speed of a Thunderbolt link")
+		return nil, native.ReasonSourceMalformed.With(r.speed.String() + " is not a speed of a Thunderbolt link")
 	}
 	link := links[0]
 	for _, other := range links[1:] {
 		if other.Speed() != link.Speed() {
-			return nil, native.ReasonNoOS.With(r.speed.String() + " is asymmetric, and which way is not told")
+			return nil, native.ReasonNoOS.With(r.speed.String() + " is asymmetric, and system_profiler does not say which direction is faster")
 		}
 		if other.LaneBitsPerS != link.LaneBitsPerS {
 			link = native.Link{State: native.LinkUp, TxBitsPerS: link.TxBitsPerS, RxBitsPerS: link.RxBitsPerS}
@@ -86,7 +80,7 @@ func (r receptacle) link(mode string) (*native.Link, native.Reason) {
 
 // candidates are the links that are told like this one. Of an asymmetric link
 // the faster direction is told.
-func (r receptacle) candidates(mode string) []native.Link {
+func (r portItem) candidates(mode string) []native.Link {
 	var links []native.Link
 	for _, rate := range []uint32{native.LaneCode10G, native.LaneCode20G, native.LaneCode40G} {
 		if rate == native.LaneCode40G && (mode == modeTB3 || mode == modeUSB4) {
@@ -94,11 +88,11 @@ func (r receptacle) candidates(mode string) []native.Link {
 		}
 		for _, width := range []uint32{native.WidthSingle, native.WidthDual, native.Width3Tx1Rx, native.Width1Tx3Rx} {
 			link, err := native.NegotiatedLink(rate, width)
-			told := native.LinkSpeed{TxBitsPerS: link.TxBitsPerS, RxBitsPerS: link.RxBitsPerS}
+			speed := native.LinkSpeed{TxBitsPerS: link.TxBitsPerS, RxBitsPerS: link.RxBitsPerS}
 			if r.speed.TxBitsPerS == r.speed.RxBitsPerS {
-				told = native.LinkSpeed{TxBitsPerS: max(told.TxBitsPerS, told.RxBitsPerS), RxBitsPerS: max(told.TxBitsPerS, told.RxBitsPerS)}
+				speed = native.LinkSpeed{TxBitsPerS: max(speed.TxBitsPerS, speed.RxBitsPerS), RxBitsPerS: max(speed.TxBitsPerS, speed.RxBitsPerS)}
 			}
-			if err == nil && told == r.speed && (r.width == 0 || r.width == width) {
+			if err == nil && speed == r.speed && (r.width == 0 || r.width == width) {
 				links = append(links, link)
 			}
 		}
@@ -114,7 +108,7 @@ const (
 
 // capability is what the receptacle can do at best. A limit tells it; so does a
 // negotiated speed that only Thunderbolt 5 reaches.
-func (r receptacle) capability(routerVersion uint32) (native.ThunderboltVersion, native.Reason) {
+func (r portItem) capability(routerVersion uint32) (native.ThunderboltVersion, native.Reason) {
 	const tb5, tb4, slower = 80e9, 40e9, native.LaneCode20G | native.LaneCode10G
 	best := max(r.speed.TxBitsPerS, r.speed.RxBitsPerS)
 	var mask uint32
@@ -124,7 +118,7 @@ func (r receptacle) capability(routerVersion uint32) (native.ThunderboltVersion,
 	case best >= tb5:
 		mask = slower | native.LaneCode40G
 	case !r.speed.UpTo:
-		return "", native.ReasonNoOS.With("a receptacle in use tells its speed, " + r.speed.String() + ", and not its limit")
+		return "", native.ReasonNoOS.With("a port in use reports its speed, " + r.speed.String() + ", and not its limit")
 	case best == tb4:
 		mask = slower
 	default:
@@ -132,7 +126,7 @@ func (r receptacle) capability(routerVersion uint32) (native.ThunderboltVersion,
 	}
 	version, err := native.PortCapability(mask, routerVersion)
 	if err != nil {
-		return "", native.ReasonNoOS.With(r.speed.String() + " is Thunderbolt 3 or 4, and which is not told")
+		return "", native.ReasonNoOS.With(r.speed.String() + " can be Thunderbolt 3 or 4")
 	}
 	return version, ""
 }

@@ -44,7 +44,7 @@ type Layout struct {
 }
 
 // ErrUnreadable is the error for text that no parser would have accepted.
-var ErrUnreadable = errors.New("the text is no TOML")
+var ErrUnreadable = errors.New("the text is not valid TOML")
 
 // ErrTooDeep is the error for names of more than MaxDepth parts, and for values
 // inside each other as often. Parsers take minutes over what is hostile in this way.

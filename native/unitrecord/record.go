@@ -76,7 +76,7 @@ func Check(u native.Unit) error {
 	}
 	for _, pair := range u.Env {
 		if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
-			return fmt.Errorf("a variable (%.40q) is not NAME=value", name)
+			return fmt.Errorf("the variable %.40q is not of the form NAME=value", name)
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func Decode(text []byte, l string) (Record, error) {
 		return Record{}, fmt.Errorf("the record of %s: %w", l, err)
 	}
 	if r.Label != l || r.PID < 0 {
-		return Record{}, fmt.Errorf("the record of %s is not one", l)
+		return Record{}, fmt.Errorf("the record of %s is malformed", l)
 	}
 	return r, nil
 }
@@ -182,6 +182,49 @@ func (s Store) List(prefix string) ([]Record, error) {
 	return all, errors.Join(bad...)
 }
 
+// Start has a unit started that can be, by run. The record comes first: a daemon that is
+// killed in between leaves a record of nothing, and never a process without one.
+func (s Store) Start(ctx context.Context, unit native.Unit, r Record, run func() error) error {
+	r.Label, r.Socket = unit.Label, unit.Socket
+	err := errors.Join(ctx.Err(), Check(unit))
+	if err == nil {
+		err = s.Add(r)
+	}
+	if err == nil {
+		if err = run(); err != nil {
+			err = errors.Join(err, s.Remove(unit.Label))
+		}
+	}
+	return About(unit.Label, err)
+}
+
+// Units lists the units whose label begins with the prefix, as a supervisor does.
+// first finds a unit's first process while it runs, else 0.
+func (s Store) Units(ctx context.Context, prefix string, first func(context.Context, Record) (int, error)) ([]native.UnitStatus, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	records, err := s.List(prefix)
+	units := make([]native.UnitStatus, 0, len(records))
+	for _, r := range records {
+		unit := native.UnitStatus{Label: r.Label, State: native.UnitEnded, Socket: r.Socket}
+		pid, askErr := first(ctx, r)
+		if askErr != nil {
+			return units, About(r.Label, askErr)
+		}
+		if pid != 0 {
+			unit.State, unit.PID = native.UnitRunning, pid
+		}
+		units = append(units, unit)
+	}
+	return units, err
+}
+
+// About says which unit an error is about.
+func About(label string, err error) error {
+	return native.Acted(native.FeatureSupervisor, label, err)
+}
+
 // Remove forgets the unit. [native.ErrNotFound] when the label has no record.
 func (s Store) Remove(l string) error {
 	err := os.Remove(s.path(l))
@@ -191,16 +234,26 @@ func (s Store) Remove(l string) error {
 	return err
 }
 
+// Discard removes the files of a unit that has ended, and forgets it.
+func (s Store) Discard(l string, files ...string) error {
+	for _, path := range files {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return s.Remove(l)
+}
+
 // Attach connects to the socket of a unit. [native.ErrNotFound] when the label
 // has no record or nothing listens there.
 func (s Store) Attach(ctx context.Context, l string) (net.Conn, error) {
 	r, err := s.Get(l)
 	if err != nil {
-		return nil, err
+		return nil, About(l, err)
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", r.Socket)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, errors.Join(native.ErrNotFound, err)
+		err = errors.Join(native.ErrNotFound, err)
 	}
-	return conn, err
+	return conn, About(l, err)
 }

@@ -73,9 +73,9 @@ func TestAnEmptyRecord(t *testing.T) {
 func TestCheck(t *testing.T) {
 	good := native.Unit{Label: "org.fulmen.rank.j4k2m9xq7.0", Program: "/p", Env: []string{"A="}, Dir: "/", Socket: "/s", ErrorLog: "/l"}
 	for _, test := range []struct {
-		name   string
-		change func(*native.Unit)
-		says   string
+		name    string
+		change  func(*native.Unit)
+		reports string
 	}{
 		{"good", func(*native.Unit) {}, ""},
 		{"label", func(u *native.Unit) { u.Label = "a/b" }, "label"},
@@ -94,8 +94,8 @@ func TestCheck(t *testing.T) {
 			u := good
 			test.change(&u)
 			err := unitrecord.Check(u)
-			is.Equal(err != nil, test.says != "")
-			is.True(err == nil || strings.Contains(err.Error(), test.says))
+			is.Equal(err != nil, test.reports != "")
+			is.True(err == nil || strings.Contains(err.Error(), test.reports))
 		})
 	}
 }

@@ -25,7 +25,7 @@ import (
 //go:embed goflags.txt
 var text string
 
-// Flag is the flag.
+// Flag is the argument of go build that the app is built with.
 func Flag() string { return strings.TrimSpace(text) }
 
 // Check fails where a program was built without the flag.

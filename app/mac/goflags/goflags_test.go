@@ -74,8 +74,8 @@ func TestFlag(t *testing.T) {
 			built := filepath.Join(t.TempDir(), "small")
 			build := exec.CommandContext(t.Context(), "go", append(append([]string{"build"}, test.args...), "-o", built, ".")...)
 			build.Dir = dir
-			said, err := build.CombinedOutput()
-			is.Equal(string(said), "")
+			reported, err := build.CombinedOutput()
+			is.Equal(string(reported), "")
 			is.NoErr(err)
 			out, err := exec.CommandContext(t.Context(), built).Output()
 			is.NoErr(err)

@@ -39,7 +39,7 @@ async function still(): Promise<void> {
       [/\bstudio-[12]\b/g, "studio-n"],
     ];
     document.querySelectorAll("[data-condition]").forEach((e) => {
-      if (!e.textContent?.includes("The cable negotiated less than both ports can")) e.remove();
+      if (!e.textContent?.includes("The cable runs slower than both its ports can")) e.remove();
     });
     document.querySelectorAll("aside dt").forEach((label) => {
       if (label.textContent === "MLX" && label.nextElementSibling) label.nextElementSibling.textContent = "–";

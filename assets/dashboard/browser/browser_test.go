@@ -14,11 +14,11 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
-// patience bounds the start of the cluster, and the tests in the browser.
-const patience = 8 * time.Minute
+// timeout bounds the start of the cluster, and the tests in the browser.
+const timeout = 8 * time.Minute
 
 // soaking is what the long tests take beside it.
 const soaking = 25 * time.Minute
@@ -33,29 +33,29 @@ const shortly = "[times]\nlease = \"6s\"\nlease_renewal = \"2s\"\nbeat = \"200ms
 // daemons. With FULMEN_PICTURES set to a folder they leave pictures there;
 // FULMEN_BROWSER is further arguments of Vitest, such as the name of a file.
 func TestInABrowser(t *testing.T) {
-	within := patience
+	within := timeout
 	if os.Getenv("FULMEN_SOAK") != "" {
 		within += soaking
 	}
-	onDesk(t, within, func(stage *desk.Stage) (string, []string) {
+	onCluster(t, within, func(stage *testcluster.Stage) (string, []string) {
 		scenario := filepath.Join(stage.Folder, "desk.toml")
-		is.New(t).NoErr(desk.Link("testdata/desk.toml", scenario, false))
+		is.New(t).NoErr(testcluster.Link("testdata/desk.toml", scenario, false))
 		return scenario, []string{"studio-1", "studio-2", "book", "mini"}
 	}, "browser/vitest.config.ts")
 }
 
-// onDesk runs the browser's tests of a configuration on a cluster of the Macs of a
+// onCluster runs the browser's tests of a configuration on a cluster of the Macs of a
 // scenario.
-func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenario string, macs []string), config string) {
+func onCluster(t *testing.T, within time.Duration, which func(*testcluster.Stage) (scenario string, macs []string), config string) {
 	if testing.Short() {
 		t.Skip("a cluster is started first")
 	}
 	chromium := needs(t)
 	is := is.New(t)
 	is.NoErr(readSources())
-	stage, err := desk.NewStage(root)
+	stage, err := testcluster.NewStage(root)
 	t.Cleanup(stage.Close)
-	if errors.Is(err, desk.ErrNobody) {
+	if errors.Is(err, testcluster.ErrNobody) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
@@ -64,7 +64,7 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 	is.NoErr(stage.Build(ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim"))
 	if worker, err := filepath.Abs(filepath.Join(root, "build", "bin", "fulmen-rank")); err == nil {
 		if _, err := os.Stat(worker); err == nil {
-			is.NoErr(desk.Link(worker, stage.Worker, true))
+			is.NoErr(testcluster.Link(worker, stage.Worker, true))
 		}
 	}
 	scenario, macs := which(stage)
@@ -74,7 +74,7 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 		cluster.Close()
 		for _, n := range cluster.Nodes {
 			if t.Failed() {
-				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
+				t.Logf("the log of %s ends:\n%s", n.Mac, n.Output.End())
 			}
 		}
 	})
@@ -82,7 +82,7 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 	t.Logf("%d daemons are one cluster after %v", len(macs), time.Since(began).Round(time.Millisecond))
 	chromium, err = asAccount(stage, chromium)
 	is.NoErr(err)
-	c := &control{stage: stage, desk: cluster, guest: &guest{
+	c := &control{stage: stage, testcluster: cluster, guest: &guest{
 		mac: "guest", scenario: scenario, home: filepath.Join(stage.Folder, "guest"), stage: stage, t: t,
 	}}
 
@@ -98,7 +98,7 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 // asAccount is a program that runs the browser as the account of the cluster, for
 // which alone a link to the dashboard counts. The folder with its profile was made
 // by this account, which is root.
-func asAccount(stage *desk.Stage, chromium string) (string, error) {
+func asAccount(stage *testcluster.Stage, chromium string) (string, error) {
 	if !stage.Account.Other {
 		return chromium, nil
 	}

@@ -15,18 +15,18 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // control does for the tests in the browser what is outside of it.
 type control struct {
-	stage *desk.Stage
-	desk  *desk.Desk
-	guest *guest
+	stage       *testcluster.Stage
+	testcluster *testcluster.Cluster
+	guest       *guest
 }
 
-// wish is what a test wants.
-type wish struct {
+// request is what a test wants.
+type request struct {
 	// At is the Mac's name in the scenario.
 	At string `json:"at"`
 	// Args are the command line's, and Input is what it reads.
@@ -53,13 +53,13 @@ type seat struct {
 // serve starts the server, which ends with the test.
 func (c *control) serve(t *testing.T) string {
 	mux := http.NewServeMux()
-	answer := func(path string, do func(context.Context, wish) (any, error)) {
+	answer := func(path string, do func(context.Context, request) (any, error)) {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			var said wish
-			err := json.NewDecoder(r.Body).Decode(&said)
+			var reported request
+			err := json.NewDecoder(r.Body).Decode(&reported)
 			var result any
 			if err == nil {
-				result, err = do(r.Context(), said)
+				result, err = do(r.Context(), reported)
 			}
 			if err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -68,43 +68,43 @@ func (c *control) serve(t *testing.T) string {
 			_ = json.NewEncoder(w).Encode(result) // the test may be gone
 		})
 	}
-	answer("/seats", func(context.Context, wish) (any, error) {
+	answer("/seats", func(context.Context, request) (any, error) {
 		var seats []seat
-		for _, n := range c.desk.Nodes {
+		for _, n := range c.testcluster.Nodes {
 			seats = append(seats, seat{n.Mac, n.ID})
 		}
 		return seats, nil
 	})
-	answer("/fulmen", func(ctx context.Context, said wish) (any, error) { return c.fulmen(ctx, said) })
-	answer("/call", func(ctx context.Context, said wish) (any, error) {
-		cl, err := c.client(said.At)
+	answer("/fulmen", func(ctx context.Context, reported request) (any, error) { return c.fulmen(ctx, reported) })
+	answer("/call", func(ctx context.Context, reported request) (any, error) {
+		cl, err := c.client(reported.At)
 		if err != nil {
 			return nil, err
 		}
-		return client.Call[json.RawMessage](ctx, cl, said.Method, said.Params)
+		return client.Call[json.RawMessage](ctx, cl, reported.Method, reported.Params)
 	})
-	answer("/end", func(_ context.Context, said wish) (any, error) {
-		n, err := c.node(said.At)
+	answer("/end", func(_ context.Context, reported request) (any, error) {
+		n, err := c.node(reported.At)
 		if err == nil {
 			n.End(syscall.SIGKILL)
 		}
-		return said.At, err
+		return reported.At, err
 	})
-	answer("/boot", func(ctx context.Context, said wish) (any, error) {
-		n, err := c.node(said.At)
+	answer("/boot", func(ctx context.Context, reported request) (any, error) {
+		n, err := c.node(reported.At)
 		if err != nil {
 			return nil, err
 		}
 		return seat{n.Mac, n.ID}, n.Boot(context.WithoutCancel(ctx))
 	})
-	answer("/guest", func(ctx context.Context, _ wish) (any, error) { return c.guest.boot(context.WithoutCancel(ctx)) })
+	answer("/guest", func(ctx context.Context, _ request) (any, error) { return c.guest.boot(context.WithoutCancel(ctx)) })
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.URL
 }
 
-func (c *control) node(mac string) (*desk.Node, error) {
-	for _, n := range c.desk.Nodes {
+func (c *control) node(mac string) (*testcluster.Node, error) {
+	for _, n := range c.testcluster.Nodes {
 		if n.Mac == mac {
 			return n, nil
 		}
@@ -127,15 +127,15 @@ func (c *control) client(mac string) (*client.Client, error) {
 }
 
 // fulmen runs the command line at a Mac.
-func (c *control) fulmen(ctx context.Context, said wish) (ran, error) {
-	n, err := c.node(said.At)
+func (c *control) fulmen(ctx context.Context, reported request) (ran, error) {
+	n, err := c.node(reported.At)
 	if err != nil {
 		return ran{}, err
 	}
 	var out, errs bytes.Buffer
-	cmd := n.Command(ctx, c.stage.Fulmen, said.Args...)
+	cmd := n.Command(ctx, c.stage.Fulmen, reported.Args...)
 	cmd.Dir = c.stage.Work
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(said.Input), &out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(reported.Input), &out, &errs
 	err = cmd.Run()
 	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		return ran{}, err

@@ -80,12 +80,12 @@ describe("while a Mac is lost, every page", () => {
     await see(page, 'aside >> text="Not reached"');
     await see(page, "text=3 of 4 Macs connected");
     await picture(page, "lost");
-    await told("mini does not answer any more");
+    await told("mini no longer answers");
     await cluster.boot("mini");
     await see(page, "aside >> text=Connected");
     await see(page, "[data-members]:has-text('4 Macs')");
     await at("/events");
-    await see(page, '[data-event="node_lost"] >> text=mini does not answer any more');
+    await see(page, '[data-event="node_lost"] >> text=mini no longer answers');
     await see(page, '[data-event="node_reached"] >> text=mini is connected');
   });
 });

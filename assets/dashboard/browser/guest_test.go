@@ -10,13 +10,13 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // guest is a Mac of the world that is no member.
 type guest struct {
 	mac, scenario, home string
-	stage               *desk.Stage
+	stage               *testcluster.Stage
 	t                   *testing.T
 	client              *client.Client
 }
@@ -40,10 +40,10 @@ func (g *guest) start(ctx context.Context) error {
 	}
 	world := filepath.Join(filepath.Dir(g.home), "desk", "world.sock")
 	process := exec.Command(g.stage.Fulmend, "run", "--simulate", g.scenario+":"+g.mac, "--world", world)
-	var said desk.Said
-	ready := said.Await("msg=ready")
+	var reported testcluster.Output
+	ready := reported.Await("msg=ready")
 	g.stage.Account.Runs(process, g.home)
-	process.Stdout, process.Stderr = &said, &said
+	process.Stdout, process.Stderr = &reported, &reported
 	if err := process.Start(); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (g *guest) start(ctx context.Context) error {
 	select {
 	case <-ready:
 	case <-ended:
-		return errors.New("the guest ended: " + said.End())
+		return errors.New("the guest ended: " + reported.End())
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

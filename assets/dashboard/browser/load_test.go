@@ -9,7 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 // measured are the numbers of a page that shows sixteen Macs of which every
@@ -21,8 +21,8 @@ func measured(t testing.TB, how string) map[string]float64 {
 	vitest := exec.CommandContext(t.Context(), tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", "browser/load/vitest.config.ts")
 	vitest.Dir = ".."
 	vitest.Env = append(os.Environ(), "FULMEN_CHROMIUM="+needs(t), "FULMEN_LOAD="+how, "FULMEN_LOAD_OUT="+out, "NO_COLOR=1")
-	said, err := vitest.CombinedOutput()
-	t.Logf("%s", said)
+	reported, err := vitest.CombinedOutput()
+	t.Logf("%s", reported)
 	is.NoErr(err) // the output says which number is too large
 	text, err := os.ReadFile(out)
 	is.NoErr(err)
@@ -44,7 +44,7 @@ func TestSixteenForLong(t *testing.T) {
 	is.True(found["heap_last_bytes"] > 0)
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkSixteen measures what the page of sixteen Macs takes of its main
 // thread, and how soon it is drawn, in Chromium without a graphics processor.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // The page shows sixteen real daemons as it shows four. FULMEN_SOAK=1 has it run:
@@ -15,7 +15,7 @@ func TestSixteenDaemons(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") == "" {
 		t.Skip("FULMEN_SOAK is not set")
 	}
-	onDesk(t, patience, func(*desk.Stage) (string, []string) {
+	onCluster(t, timeout, func(*testcluster.Stage) (string, []string) {
 		var macs []string
 		for i := range 16 {
 			macs = append(macs, fmt.Sprintf("studio-%d", i+1))

@@ -110,7 +110,7 @@ export interface ModelLink {
   /** The worst condition about it, for a person. */
   message?: string;
   muted: boolean;
-  /** Says that an end is not reached: numbers are the last that were known. */
+  /** Says that one end cannot be reached: numbers are the last that were known. */
   stale: boolean;
   simulated: boolean;
   /** Counts this among the links of the same pair, from 0, cables by their sockets, then networks. */

@@ -73,7 +73,7 @@ export const phase: (phase: api.JobPhase | api.RankPhase) => string = from({
   handshake: "Joining",
   running: "Running",
   ending: "Ending",
-  backoff: "Waits for the next try",
+  backoff: "Waits for the next attempt",
   home_lost: "Its Mac is lost",
   succeeded: "Succeeded",
   failed: "Failed",

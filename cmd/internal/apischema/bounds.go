@@ -3,7 +3,6 @@ package main
 import (
 	"reflect"
 
-	"fulmen/cmd/internal/apidoc/model"
 	"fulmen/daemon/api"
 )
 
@@ -14,7 +13,7 @@ func most(n any) object { return object{{"maximum", n}} }
 
 // bounds are the range of a number or the length of a list, as far as the
 // contract gives it: by the field itself, by its unit, or by its type.
-func bounds(f model.Field) object {
+func bounds(f field) object {
 	if b, ok := fieldBounds()[f.Key()]; ok {
 		return b
 	}

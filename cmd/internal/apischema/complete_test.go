@@ -14,7 +14,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/cmd/internal/apidoc/model"
 	"fulmen/daemon/api"
 )
 
@@ -153,7 +152,7 @@ func TestSchemaTables(t *testing.T) {
 // The fields that may be left out of parameters are those that the daemon fills in.
 func TestDefaults(t *testing.T) {
 	is := is.New(t)
-	src, err := model.Read(apiFolder)
+	src, err := readSource(apiFolder)
 	is.NoErr(err)
 	spec := api.JobRequest{}.Spec("j4k2m9xq7", api.Principal{}, api.Time{})
 	filled := map[string]string{}
@@ -174,7 +173,7 @@ func TestFieldKeys(t *testing.T) {
 	c := readContract(t)
 	known := map[string]bool{}
 	for _, d := range c.structs() {
-		for _, f := range c.src.Fields(d.typ) {
+		for _, f := range c.src.Fields(d.Type) {
 			known[f.Key()] = true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"fulmen/cmd/internal/apidoc/model"
 	"fulmen/daemon/api"
 )
 
@@ -19,21 +18,21 @@ const paramsSuffix = "Params"
 
 // contract is package daemon/api as the writers here need it.
 type contract struct {
-	src     *model.Source
+	src     *source
 	open    map[string]reflect.Type // structs whose unknown fields are kept
 	strict  map[string]reflect.Type // structs in parameters of local methods
-	enums   map[string]reflect.Type
+	all     types
 	clients map[string]bool // names of all types that a local client meets
 }
 
 // readAPI reads the source in a folder; the types are those compiled in.
 func readAPI(dir string) (*contract, error) {
-	src, err := model.Read(dir)
+	src, err := readSource(dir)
 	if err != nil {
 		return nil, err
 	}
 	var params, rest, peers []reflect.Type
-	rest = append(rest, model.Loose()...)
+	rest = append(rest, loose()...)
 	for _, k := range api.Kinds() {
 		rest = append(rest, k.Value)
 	}
@@ -49,12 +48,12 @@ func readAPI(dir string) (*contract, error) {
 	for _, n := range api.PeerNotifications() {
 		peers = append(peers, n.Params)
 	}
-	strict, all := model.Collect(params...), model.Collect(slices.Concat(params, rest, peers)...)
-	c := &contract{src: src, open: model.Collect(slices.Concat(rest, peers)...).Structs, strict: strict.Structs,
-		enums: all.Enums, clients: map[string]bool{}}
+	strict, all := collect(params...), collect(slices.Concat(params, rest, peers)...)
+	c := &contract{src: src, open: collect(slices.Concat(rest, peers)...).Structs, strict: strict.Structs,
+		all: all, clients: map[string]bool{}}
 	// A document reads itself, and keeps what it does not know wherever it stands.
 	delete(c.strict, reflect.TypeFor[api.Document]().Name())
-	met := model.Collect(slices.Concat(params, rest)...)
+	met := collect(slices.Concat(params, rest)...)
 	for name := range met.Structs {
 		c.clients[name] = true
 	}
@@ -65,7 +64,7 @@ func readAPI(dir string) (*contract, error) {
 		if c.open[name] == nil {
 			continue
 		}
-		if clash := name + paramsSuffix; c.open[clash] != nil || c.strict[clash] != nil || c.enums[clash] != nil {
+		if clash := name + paramsSuffix; c.open[clash] != nil || c.strict[clash] != nil || c.all.Enums[clash] != nil {
 			return nil, fmt.Errorf("there is a type %s, which is the name of %s in parameters", clash, name)
 		}
 	}
@@ -82,9 +81,9 @@ func (c *contract) name(t reflect.Type, strict bool) string {
 
 // definition is one struct as it is defined.
 type definition struct {
-	name   string
-	typ    reflect.Type
-	strict bool
+	Name   string
+	Type   reflect.Type
+	Strict bool
 }
 
 // structs lists the structs to be defined, by name.
@@ -96,21 +95,24 @@ func (c *contract) structs() []definition {
 	for _, t := range c.strict {
 		out = append(out, definition{c.name(t, true), t, true})
 	}
-	slices.SortFunc(out, func(a, b definition) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(out, func(a, b definition) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
 // enumTypes lists the enums by name.
-func (c *contract) enumTypes() []reflect.Type {
+func (c *contract) enumTypes() []reflect.Type { return sorted(c.all.Enums) }
+
+// sorted are types by name.
+func sorted(types map[string]reflect.Type) []reflect.Type {
 	var out []reflect.Type
-	for _, name := range slices.Sorted(maps.Keys(c.enums)) {
-		out = append(out, c.enums[name])
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		out = append(out, types[name])
 	}
 	return out
 }
 
 // optional reports whether a field may be absent where it stands.
-func optional(f model.Field, strict bool) bool {
+func optional(f field, strict bool) bool {
 	return f.Optional || strict && defaults()[f.Key()] != ""
 }
 

@@ -10,10 +10,11 @@ import (
 
 // Where the committed files are.
 const (
-	apiFolder  = "../../../daemon/api"
-	schemaFile = apiFolder + "/schema.json"
-	typesFile  = "../../../assets/dashboard/src/api/types.ts"
-	pageFile   = "../../../docs/api.md"
+	apiFolder     = "../../../daemon/api"
+	schemaFile    = apiFolder + "/schema.json"
+	typesFile     = "../../../assets/dashboard/src/api/types.ts"
+	pageFile      = "../../../docs/api.md"
+	referenceFile = "../../../docs/reference.md"
 )
 
 func readContract(t *testing.T) *contract {
@@ -49,7 +50,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	c := readContract(t)
 	page, err := c.page(readFile(t, pageFile))
 	is.NoErr(err)
-	for name, want := range map[string][]byte{schemaFile: c.schema(), typesFile: c.typeScript(), pageFile: page} {
+	for name, want := range map[string][]byte{schemaFile: c.schema(), typesFile: c.typeScript(), pageFile: page, referenceFile: c.reference()} {
 		if !bytes.Equal(readFile(t, name), want) {
 			t.Errorf("%s is stale: run go generate ./daemon/api", name)
 		}

@@ -78,7 +78,7 @@ func samplesOf(t *testing.T, v validator, name string, value any) []sample {
 
 func idSamples(ids map[string]any) []sample {
 	defs := map[string]string{"node": "NodeID", "cluster": "ClusterID", "job": "JobID", "measurement": "MeasureID", "rank": "RankRef",
-		"link_end": "LinkEnd", "link": "LinkID", "principal": "Principal", "peer_address": "PeerAddress", "receptacle": "Receptacle",
+		"link_end": "LinkEnd", "link": "LinkID", "principal": "Principal", "peer_address": "PeerAddress", "receptacle": "PortNumber",
 		"time": "Time", "key": "Key", "version": "Version"}
 	var out []sample
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
@@ -213,7 +213,7 @@ func TestSpoiledValues(t *testing.T) {
 		"spread":         {"Timing", `{"runs":2,"spread_ratio":1.3}`, []string{`{"runs":2,"spread_ratio":-1}`}},
 		"enum":           {"Memory", `{"pressure":"normal"}`, []string{`{"pressure":"fine"}`, `{"pressure":""}`}},
 		"code":           {"Code", `12`, []string{`0`, `13`, `"12"`}},
-		"receptacle":     {"Receptacle", `255`, []string{`0`, `256`, `1.5`}},
+		"receptacle":     {"PortNumber", `255`, []string{`0`, `256`, `1.5`}},
 		"time":           {"Time", `"2026-11-21T11:00:00.123Z"`, []string{`"2026-11-21T11:00:00Z"`, `"2026-11-21T12:00:00.123+01:00"`}},
 		"node":           {"NodeID", `"cpv0cwypxp44qw0p"`, []string{`"cpv0-cwyp-xp44-qw0p"`, `"cpv0cwypxp44qw0"`, `"cpv0cwypxp44qw0u"`}},
 		"rank":           {"RankRef", `"j4k2m9xq7/2/0"`, []string{`"j4k2m9xq7/0/0"`, `"j4k2m9xq7/2/00"`, `"j4k2m9xq7/2"`}},

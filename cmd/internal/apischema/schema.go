@@ -1,7 +1,6 @@
 package main
 
 import (
-	"reflect"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -37,7 +36,7 @@ func (c *contract) schema() []byte {
 		{"x-reasons", reasonTable()},
 		{"x-limits", limitTable()},
 		{"$defs", c.definitions()},
-	})
+	}, "  ")
 }
 
 func (c *contract) methodTable(all []api.MethodInfo, strict bool) object {
@@ -58,20 +57,18 @@ func (c *contract) notificationTable(all []api.NotificationInfo) object {
 }
 
 func (c *contract) kindTable() object {
-	words := c.src.Words(reflect.TypeFor[api.Kind]())
 	var out object
 	for _, k := range api.Kinds() {
 		out = out.with(string(k.Kind), object{{"value", ref(c.name(k.Value, false))}, {"name", string(k.Name)},
-			{"replicated", k.Replicated}, {"persisted", k.Persisted}, {"live", k.Live}, {"description", words[string(k.Kind)]}})
+			{"replicated", k.Replicated}, {"persisted", k.Persisted}, {"live", k.Live}, {"description", c.docOf(k.Kind)}})
 	}
 	return out
 }
 
 func (c *contract) codeTable() object {
-	docs := c.src.Words(reflect.TypeFor[api.Code]())
 	var out object
 	for _, code := range api.Codes() {
-		out = out.with(code.String(), object{{"code", int(code)}, {"description", docs[codeText(code)]}})
+		out = out.with(code.String(), object{{"code", int(code)}, {"description", c.docOf(code)}})
 	}
 	return out
 }
@@ -101,17 +98,17 @@ func limitTable() object {
 // have no type of their own in Go.
 func (c *contract) definitions() object {
 	var out object
-	for _, t := range wordTypes() {
-		out = out.with(t.Name(), c.wordDefinition(t))
+	for _, w := range words() {
+		out = out.with(w.Type.Name(), c.wordDefinition(w))
 	}
 	for _, p := range plainTypes() {
-		out = out.with(p.name, p.schema.with("description", p.doc))
+		out = out.with(p.Name, p.schema.with("description", p.Doc))
 	}
 	for _, t := range c.enumTypes() {
 		out = out.with(t.Name(), c.enumDefinition(t))
 	}
 	for _, d := range c.structs() {
-		out = out.with(d.name, c.structDefinition(d))
+		out = out.with(d.Name, c.structDefinition(d))
 	}
 	return append(out, messages()...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"slices"
 
 	"fulmen/daemon/api"
 )
@@ -19,30 +20,42 @@ const (
 	snakePattern = `[a-z][a-z0-9]*(_[a-z0-9]+)*`
 )
 
-// wordSchemas are the types of one word, by type.
-func wordSchemas() map[reflect.Type]object {
+// word is a type of one word with its schema.
+type word struct {
+	Type   reflect.Type
+	schema object
+}
+
+// words are the types that are one word on the wire, and the code, which is
+// one number, in the order in which people read of them.
+func words() []word {
 	text := func(pattern string) object {
 		return object{{"type", "string"}, {"pattern", "^" + pattern + "$"}}
 	}
 	free := object{{"type", "string"}}
-	return map[reflect.Type]object{
-		reflect.TypeFor[api.NodeID]():       text(nodePattern),
-		reflect.TypeFor[api.ClusterID]():    text(`[0-9a-f]{32}`),
-		reflect.TypeFor[api.JobID]():        text(jobPattern),
-		reflect.TypeFor[api.MeasureID]():    text(`m` + crockford + `{8}`),
-		reflect.TypeFor[api.RankRef]():      text(rankPattern),
-		reflect.TypeFor[api.Receptacle]():   {{"type", "integer"}, {"minimum", 1}, {"maximum", api.MaxReceptacle}},
-		reflect.TypeFor[api.LinkEnd]():      text(endPattern),
-		reflect.TypeFor[api.LinkID]():       text(linkPattern),
-		reflect.TypeFor[api.Principal]():    text(`[A-Za-z0-9._+$\\][A-Za-z0-9._+$\\-]{0,63}@` + nodePattern),
-		reflect.TypeFor[api.PeerAddress]():  text(nodePattern + `/[0-9a-f.:]+(%[A-Za-z0-9._-]{1,32})?`),
-		reflect.TypeFor[api.Time]():         text(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z`).with("format", "date-time"),
-		reflect.TypeFor[api.NodeRef]():      free,
-		reflect.TypeFor[api.LinkRef]():      free,
-		reflect.TypeFor[api.Subscription](): free,
-		reflect.TypeFor[api.Reason]():       text(snakePattern),
-		reflect.TypeFor[api.Code]():         {{"type", "integer"}, {"enum", anys(api.Codes())}},
+	return []word{
+		{reflect.TypeFor[api.NodeID](), text(nodePattern)},
+		{reflect.TypeFor[api.ClusterID](), text(`[0-9a-f]{32}`)},
+		{reflect.TypeFor[api.JobID](), text(jobPattern)},
+		{reflect.TypeFor[api.MeasureID](), text(`m` + crockford + `{8}`)},
+		{reflect.TypeFor[api.RankRef](), text(rankPattern)},
+		{reflect.TypeFor[api.PortNumber](), object{{"type", "integer"}, {"minimum", 1}, {"maximum", api.MaxPortNumber}}},
+		{reflect.TypeFor[api.LinkEnd](), text(endPattern)},
+		{reflect.TypeFor[api.LinkID](), text(linkPattern)},
+		{reflect.TypeFor[api.Principal](), text(`[A-Za-z0-9._+$\\][A-Za-z0-9._+$\\-]{0,63}@` + nodePattern)},
+		{reflect.TypeFor[api.PeerAddress](), text(nodePattern + `/[0-9a-f.:]+(%[A-Za-z0-9._-]{1,32})?`)},
+		{reflect.TypeFor[api.Time](), text(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z`).with("format", "date-time")},
+		{reflect.TypeFor[api.NodeRef](), free},
+		{reflect.TypeFor[api.LinkRef](), free},
+		{reflect.TypeFor[api.Subscription](), free},
+		{reflect.TypeFor[api.Reason](), text(snakePattern)},
+		{reflect.TypeFor[api.Code](), object{{"type", "integer"}, {"enum", api.Codes()}}},
 	}
+}
+
+// isWord reports whether a type is one of words.
+func isWord(t reflect.Type) bool {
+	return slices.ContainsFunc(words(), func(w word) bool { return w.Type == t })
 }
 
 // nameSchema is what the name of a document is by its rule.
@@ -51,7 +64,7 @@ func nameSchema(rule api.NameRule) object {
 	switch rule {
 	case api.NameEmpty:
 		return object{{"const", ""}}
-	case api.NameReceptacle:
+	case api.NamePortNumber:
 		return text(portPattern)
 	case api.NamePeerAddress:
 		return ref("PeerAddress")

@@ -7,13 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // wholeDeadline bounds the time until a cluster is paired and all see all.
@@ -22,7 +22,6 @@ const wholeDeadline = 3 * time.Minute
 // cluster is daemons that are paired, each in a network namespace of its own, on
 // one LAN.
 type cluster struct {
-	ctx     context.Context
 	folder  string
 	config  string
 	spaces  []*netns.Space // the first has the bridge
@@ -33,16 +32,14 @@ type cluster struct {
 // member is one of the daemons.
 type member struct {
 	*netns.Space
-	process *exec.Cmd
-	client  *client.Client
-	id      api.NodeID
+	*testcluster.Daemon
 }
 
 // startCluster starts and pairs so many daemons, with more of a configuration. Close
 // ends what was started, also after an error.
 func (b *run) startCluster(size int, config string) (c *cluster, err error) {
-	c = &cluster{ctx: b.ctx, config: config}
-	b.say(fmt.Sprintf("a cluster of %d begins", size))
+	c = &cluster{config: config}
+	b.report(fmt.Sprintf("a cluster of %d begins", size))
 	defer func() {
 		if errors.Is(err, netns.ErrNotRoot) {
 			err = errNotMeasured("a cluster on one machine needs network namespaces, and they need root")
@@ -66,7 +63,7 @@ func (b *run) startCluster(size int, config string) (c *cluster, err error) {
 		}
 	}
 	for _, m := range c.members {
-		if err := desk.SeesAlive(ctx, m.client, size); err != nil {
+		if err := testcluster.SeesAlive(ctx, m.Client, size); err != nil {
 			return c, fmt.Errorf("%s: %w", m.Name, errors.Join(err, context.Cause(ctx)))
 		}
 	}
@@ -90,46 +87,30 @@ func (c *cluster) add(ctx context.Context, program string, number int) error {
 	if err := c.lan.Plug(space, "lan0", fmt.Sprintf("10.77.0.%d/24", number+1)); err != nil {
 		return err
 	}
-	home := filepath.Join(c.folder, space.Name)
-	err = errors.Join(os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(home, api.ConfigFile), []byte("[api]\nport = 0\n"+c.config), 0o600))
+	m := &member{space, &testcluster.Daemon{Home: filepath.Join(c.folder, space.Name), Start: space.Start}}
+	err = errors.Join(os.Mkdir(m.Home, 0o700), os.WriteFile(filepath.Join(m.Home, api.ConfigFile), []byte("[api]\nport = 0\n"+c.config), 0o600))
 	if err != nil {
 		return err
-	}
-	m := &member{Space: space, process: exec.Command(program, "-quiet")}
-	m.process.Env = append(os.Environ(), api.EnvHome+"="+home)
-	if err := space.Start(m.process); err != nil {
-		return fmt.Errorf("fulmend: %w; make build makes it", err)
 	}
 	c.members = append(c.members, m)
-	socket := filepath.Join(home, "run", api.SocketFile)
-	if err := settled(ctx, socket); err != nil {
+	command := exec.Command(program)
+	command.Env = append(os.Environ(), api.EnvHome+"="+m.Home)
+	if err := m.Run(ctx, space.Name, command); err != nil {
+		return fmt.Errorf("fulmend: %w; run make build", err)
+	}
+	if err := settled(ctx, m.Socket()); err != nil || number == 0 {
 		return err
 	}
-	if m.client, err = client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: socket}}}); err != nil {
-		return err
-	}
-	info, err := client.Call[api.DaemonInfoResult](ctx, m.client, "daemon.info", nil)
-	if err != nil {
-		return err
-	}
-	if m.id = info.Node; number == 0 {
-		return nil
-	}
-	return desk.Join(ctx, c.members[0].client, c.members[0].id, m.client, "")
+	return testcluster.Join(ctx, c.members[0].Client, c.members[0].ID, m.Client, "")
 }
 
 // close ends the daemons and the networks.
 func (c *cluster) close() {
+	var all sync.WaitGroup
 	for _, m := range c.members {
-		if m.client != nil {
-			m.client.Close()
-		}
-		_ = m.process.Process.Signal(syscall.SIGTERM)
-		defer time.AfterFunc(endWithin/2, func() { _ = m.process.Process.Kill() }).Stop()
+		all.Go(func() { m.End(syscall.SIGTERM) })
 	}
-	for _, m := range c.members {
-		_ = m.process.Wait()
-	}
+	all.Wait()
 	for _, s := range c.spaces {
 		s.Close()
 	}

@@ -70,15 +70,15 @@ func (b *run) factRows(c *cluster, within time.Duration) error {
 	}
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
-	arrived := make(chan int64, 16) // the MTUs that the client hears of
+	mtus := make(chan int64, 16) // the MTUs that the client hears of
 	go func() {
-		defer close(arrived)
-		for event, err := range to.client.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindNetwork}}) {
+		defer close(mtus)
+		for event, err := range to.Client.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindNetwork}}) {
 			if err != nil {
 				return
 			}
 			for _, mtu := range mtusOf(event, "spare0") {
-				arrived <- mtu
+				mtus <- mtu
 			}
 		}
 	}()
@@ -92,7 +92,7 @@ func (b *run) factRows(c *cluster, within time.Duration) error {
 		if err := spares[from].kernel.LinkSetMTU(spares[from].link, int(mtu)); err != nil {
 			return err
 		}
-		for found := range arrived {
+		for found := range mtus {
 			if found == mtu {
 				break
 			}
@@ -172,39 +172,38 @@ func (b *run) idleCluster(c *cluster, goal clusterGoal, within time.Duration) er
 		for _, m := range []struct {
 			name, unit string
 			goal       float64
-			of         func(before, after cost) float64
+			of         func(spent) float64
 		}{
-			{"CPU", "% of a core", goal.cpu, func(b, a cost) float64 { return (a.cpu - b.cpu).Seconds() / took.Seconds() * 100 }},
-			{"memory", "MB resident", 30, func(_, a cost) float64 { return float64(a.rss) / 1e6 }},
-			{"wake-ups", "voluntary switches/s", goal.wakeUps, func(b, a cost) float64 { return float64(a.switches-b.switches) / took.Seconds() }},
-			{"traffic", "kB/s sent", goal.sent, func(b, a cost) float64 { return float64(a.sent-b.sent) / took.Seconds() / 1e3 }},
+			{"CPU", "% of a core", goal.cpu, spent.cpu},
+			{"memory", "MB of its own", 30, spent.memory},
+			{"wake-ups", "voluntary switches/s", goal.wakeUps, spent.wakeUps},
+			{"traffic", "kB/s sent", goal.sent, spent.traffic},
 		} {
-			var values []float64
-			for i := range before {
-				values = append(values, m.of(before[i], after[i]))
-			}
 			var wanted *float64
 			if m.goal > 0 {
 				wanted = &m.goal
 			}
-			rows = append(rows, newRow(fmt.Sprintf("idle daemon in a cluster of %d, %s", goal.size, m.name), Every(values), m.unit, Lower, wanted, "",
+			rows = append(rows, newRow(fmt.Sprintf("idle daemon in a cluster of %d, %s", goal.size, m.name), ofEach(before, after, took, m.of), m.unit, Lower, wanted, "",
 				fmt.Sprintf("/proc and the interface over %v, nobody watches", took.Round(time.Second))))
 		}
 		return rows
 	})
 }
 
-// cost is what a member of a cluster has used.
-type cost struct {
-	usage
-	sent uint64 // bytes on the LAN
+// ofEach is what all daemons used in some time.
+func ofEach(before, after []usage, took time.Duration, of func(spent) float64) Estimate {
+	var values []float64
+	for i := range before {
+		values = append(values, of(spent{before[i], after[i], took}))
+	}
+	return Every(values)
 }
 
-// costs are those of every member, in order.
-func (c *cluster) costs() ([]cost, error) {
-	var all []cost
+// costs are what every member has used, in order.
+func (c *cluster) costs() ([]usage, error) {
+	var all []usage
 	for _, m := range c.members {
-		used, err := usageOf(m.process.Process.Pid)
+		used, err := usageOf(m.PID())
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +211,8 @@ func (c *cluster) costs() ([]cost, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, cost{used, sent})
+		used.sent = int(sent)
+		all = append(all, used)
 	}
 	return all, nil
 }

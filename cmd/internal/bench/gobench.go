@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,12 +13,12 @@ import (
 
 // goBench is a benchmark of a package, and what it reports.
 type goBench struct {
-	folder, name string
-	each         string // -benchtime of a round
-	tags, nice   string // empty: none, as usual
-	say, method  string
-	rounds       int // before its rows are looked at
-	metrics      []metric
+	folder, name   string
+	each           string // -benchtime of a round
+	tags, nice     string // empty: none, as usual
+	report, method string
+	rounds         int // before its rows are looked at
+	metrics        []metric
 }
 
 // metric is a unit that a benchmark reports, and the row that is made of it.
@@ -36,24 +37,15 @@ func (b *run) goBench(g goBench, within time.Duration) error {
 	if b.shortest {
 		return nil
 	}
-	program := filepath.Join(b.folder, filepath.Base(g.folder)+".test")
-	if err := b.goTool("test", "-c", "-tags", g.tags, "-o", program, "./"+g.folder); err != nil {
+	program, err := b.compiled(g)
+	if err != nil {
 		return err
 	}
-	arguments := []string{program, "-test.run", "^$", "-test.v", "-test.bench", "^" + g.name + "$", "-test.benchtime", g.each}
-	if g.nice != "" {
-		arguments = append([]string{"nice", "-n", g.nice}, arguments...)
-	}
 	values := map[string][]float64{}
-	return b.sample(g.say, g.rounds, within, func(int) error {
-		command := exec.CommandContext(b.ctx, arguments[0], arguments[1:]...)
-		command.Dir = g.folder
-		out, err := command.CombinedOutput()
+	return b.sample(g.report, g.rounds, within, func(int) error {
+		out, err := b.benchmark(g, program, nil)
 		if err != nil {
-			return fmt.Errorf("%s: %w\n%s", g.name, err, out)
-		}
-		if why, skipped := skipOf(string(out)); skipped {
-			return errNotMeasured(why)
+			return err
 		}
 		for _, m := range g.metrics {
 			value, err := metricOf(out, m.unit)
@@ -76,6 +68,30 @@ func (b *run) goBench(g goBench, within time.Duration) error {
 		}
 		return rows
 	})
+}
+
+// compiled are the tests of a benchmark's package as a program.
+func (b *run) compiled(g goBench) (string, error) {
+	program := filepath.Join(b.folder, filepath.Base(g.folder)+".test")
+	return program, b.goTool("test", "-c", "-tags", g.tags, "-o", program, "./"+g.folder)
+}
+
+// benchmark runs a benchmark once, with an environment, and gives what it printed.
+func (b *run) benchmark(g goBench, program string, environment []string) ([]byte, error) {
+	arguments := []string{program, "-test.run", "^$", "-test.v", "-test.bench", "^" + g.name + "$", "-test.benchtime", g.each}
+	if g.nice != "" {
+		arguments = append([]string{"nice", "-n", g.nice}, arguments...)
+	}
+	command := exec.CommandContext(b.ctx, arguments[0], arguments[1:]...)
+	command.Dir, command.Env = g.folder, append(os.Environ(), environment...)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", g.name, err, out)
+	}
+	if why, skipped := skipOf(string(out)); skipped {
+		return nil, errNotMeasured(why)
+	}
+	return out, nil
 }
 
 // skipOf is why a benchmark was skipped, and whether it was: with -test.v the reason stands on the line above, after the

@@ -13,12 +13,13 @@ func goBenches() map[string]goBench {
 	p99 := new(hintGoal)
 	return map[string]goBench{
 		"cgo": {
-			folder: "mlxbridge", name: "BenchmarkCgoCall", each: "100ms", rounds: 15, say: "calls into C", method: "an empty C function, runs of 0.1 s",
+			folder: "mlxbridge", name: "BenchmarkCgoCall", each: "100ms", rounds: 15, report: "calls into C", method: "an empty C function, runs of 0.1 s",
 			metrics: []metric{{unit: "ns/op", name: "cgo call", shown: "ns", better: Lower}},
 		},
+		// The way from a change of the machine to its document, at a watcher of the ledger and at a client.
 		// Of 69 changes the slowest is slower than the p99 in half of all rounds: the median of the slowest is the p99.
 		"hints": {
-			folder: "daemon", name: "BenchmarkHint", each: "69x", rounds: least, say: "from a change of the machine to its document",
+			folder: "daemon", name: "BenchmarkHint", each: "69x", rounds: least, report: "from a change of the machine to its document",
 			method: "69 changes of a Mac in memory a round, 3 areas in turn",
 			metrics: []metric{
 				{unit: "watcher-p50-us", name: "change to document, p50", shown: "ms", scale: 1e-3, better: Lower},
@@ -29,14 +30,14 @@ func goBenches() map[string]goBench {
 		},
 		"callbacks": {
 			folder: "daemon/internal/facts", name: "BenchmarkOverDarwin", each: "69x", tags: "darwinsim", rounds: least,
-			say: "from a callback of the simulated macOS to its document", method: "69 changes of a lane's speed a round, over simulated frameworks",
+			report: "from a callback of the simulated macOS to its document", method: "69 changes of a lane's speed a round, over simulated frameworks",
 			metrics: []metric{
 				{unit: "document-p50-us", name: "callback of macOS to document, p50", shown: "ms", scale: 1e-3, better: Lower},
 				{unit: "document-p99-us", name: "callback of macOS to document, p99", shown: "ms", scale: 1e-3, better: Lower, goal: p99},
 			},
 		},
 		"watchers": {
-			folder: "daemon/internal/server", name: "BenchmarkFanOut100", each: "500ms", rounds: 9, say: "100 watchers", method: "real Unix sockets, as fast as they go",
+			folder: "daemon/internal/server", name: "BenchmarkFanOut100", each: "500ms", rounds: 9, report: "100 watchers", method: "real Unix sockets, as fast as they go",
 			metrics: []metric{
 				{unit: "events/s", name: "events to 100 watchers", shown: "events/s", better: Higher},
 				{unit: "p50-us", name: "events to 100 watchers, p50", shown: "us", better: Lower},
@@ -45,7 +46,7 @@ func goBenches() map[string]goBench {
 		},
 		"paths": pathBench(),
 		"dashboard": {
-			folder: "assets/dashboard/browser", name: "BenchmarkSixteen", each: "1x", rounds: least, say: "the dashboard of sixteen Macs",
+			folder: "assets/dashboard/browser", name: "BenchmarkSixteen", each: "1x", rounds: least, report: "the dashboard of sixteen Macs",
 			method: "Chromium without a graphics processor, 1440 x 900",
 			metrics: []metric{
 				{unit: "busy-percent", name: "dashboard of 16 Macs, all joined, every number moving: main thread", shown: "% of a core", better: Lower, goal: new(25.0)},
@@ -56,15 +57,12 @@ func goBenches() map[string]goBench {
 	}
 }
 
-func (b *run) cgo() error { return b.goBench(goBenches()["cgo"], b.left()) }
+// ofPackage runs one of the benchmarks as a group.
+func ofPackage(name string) func(*run) error {
+	return func(b *run) error { return b.goBench(goBenches()[name], b.left()) }
+}
 
-func (b *run) dashboardRows() error { return b.goBench(goBenches()["dashboard"], b.left()) }
-
-// hintRows measure the way from a change of the machine to its document, at a
-// watcher of the ledger and at a client.
-func (b *run) hintRows() error { return b.goBench(goBenches()["hints"], b.left()) }
-
-// callbackRows measure the same way from a callback of macOS on.
+// callbackRows measure the way from a callback of macOS to its document.
 func (b *run) callbackRows() error {
 	if runtime.GOOS != "linux" {
 		return errNotMeasured("the simulated frameworks of macOS are for Linux")
@@ -77,7 +75,7 @@ func (b *run) callbackRows() error {
 func pathBench() goBench {
 	g := goBench{
 		folder: "daemon/internal/profile/probe", name: "BenchmarkAccuracy", each: "1x", nice: "-20", rounds: least,
-		say: "paths against iperf3 and ping", method: "pairs whose order is drawn",
+		report: "paths against iperf3 and ping", method: "pairs whose order is drawn",
 	}
 	for _, path := range []struct{ key, name string }{{"plain", "veth"}, {"tbf-1g", "veth, tbf 1 Gb/s"}, {"tbf-100m", "veth, tbf 100 Mb/s"}} {
 		for _, way := range []string{"up", "down"} {

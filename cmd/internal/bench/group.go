@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime/debug"
 	"strings"
@@ -40,7 +39,7 @@ type run struct {
 	// shortest has everything measured once, which shows that it works and nothing else.
 	shortest bool
 	nodes    int       // how many daemons the group scale measures; 0: as usual
-	out      io.Writer // of the progress; nil: the standard error
+	out      io.Writer // of the progress
 	place    string    // the group, and which of how many it is
 	ends     time.Time // when its time is over
 	after    time.Duration
@@ -110,18 +109,14 @@ func (b *run) ending(name string, err error) []Row {
 	return []Row{row}
 }
 
-// say tells what is measured now, and how long all may still take.
-func (b *run) say(what string) {
+// report tells what is measured now, and how long all may still take.
+func (b *run) report(what string) {
 	left := max(time.Until(b.ends), 0) + b.after
 	b.print(fmt.Sprintf("%s; at most %d min %02d s left", what, int(left.Minutes()), int(left.Seconds())%60))
 }
 
 func (b *run) print(text string) {
-	out := b.out
-	if out == nil {
-		out = os.Stderr
-	}
-	fmt.Fprintf(out, "bench: %s: %s\n", b.place, text)
+	fmt.Fprintf(b.out, "bench: %s: %s\n", b.place, text)
 }
 
 // left is how long the group can still measure; the rest of its time is for ending.

@@ -32,10 +32,10 @@ func TestGroupsFailAlone(t *testing.T) {
 			{"lacks", time.Minute, func(*run) error { return errNotMeasured("no Chromium here") }},
 			{"works", time.Minute, func(b *run) error { b.rows = append(b.rows, found("last")); return nil }},
 		}
-		var said bytes.Buffer
-		rows := measure(t.Context(), run{out: &said}, groups)
+		var reported bytes.Buffer
+		rows := measure(t.Context(), run{out: &reported}, groups)
 		close(never)
-		want := []struct{ name, says string }{
+		want := []struct{ name, reports string }{
 			{"before", ": "}, {"fails", "failed: no daemon answers"}, {"panics", "failed: panic: runtime error: index out of range [1] with length 0"},
 			{"waits", "failed: not done within 1m0s"}, {"is killed", "failed: not done within 1m0s: signal: killed"}, {"hangs", "failed: not done within 1m0s: it does not end"},
 			{"lacks", "not measured: no Chromium here"}, {"last", ": "},
@@ -43,10 +43,10 @@ func TestGroupsFailAlone(t *testing.T) {
 		is.Equal(len(rows), len(want))
 		for i, row := range rows {
 			is.Equal(row.Name, want[i].name)
-			is.Equal(string(row.Verdict)+": "+row.Why, want[i].says)
+			is.Equal(string(row.Verdict)+": "+row.Why, want[i].reports)
 		}
 		is.Equal(failures(rows).Error(), "groups that failed: 5")
-		is.True(strings.Contains(said.String(), "bench: 1 of 7, fails: failed: no daemon answers\nand its log")) // all of it, for whoever mends it
+		is.True(strings.Contains(reported.String(), "bench: 1 of 7, fails: failed: no daemon answers\nand its log")) // all of it, for whoever mends it
 	})
 }
 
@@ -62,10 +62,10 @@ func TestAnInterruptEndsAll(t *testing.T) {
 
 func TestProgressHasTheTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var said bytes.Buffer
-		first := func(b *run) error { b.say("one"); err := b.wait(50 * time.Second); b.say("two"); return err }
-		measure(t.Context(), run{out: &said}, []group{{"a", time.Minute, first}, {"b", 90 * time.Second, func(b *run) error { b.say("three"); return nil }}})
-		is.New(t).Equal(said.String(), "bench: 1 of 2, a: one; at most 2 min 30 s left\nbench: 1 of 2, a: two; at most 1 min 40 s left\nbench: 2 of 2, b: three; at most 1 min 30 s left\n")
+		var reported bytes.Buffer
+		first := func(b *run) error { b.report("one"); err := b.wait(50 * time.Second); b.report("two"); return err }
+		measure(t.Context(), run{out: &reported}, []group{{"a", time.Minute, first}, {"b", 90 * time.Second, func(b *run) error { b.report("three"); return nil }}})
+		is.New(t).Equal(reported.String(), "bench: 1 of 2, a: one; at most 2 min 30 s left\nbench: 1 of 2, a: two; at most 1 min 40 s left\nbench: 2 of 2, b: three; at most 1 min 30 s left\n")
 	})
 }
 

@@ -7,10 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
@@ -25,8 +25,29 @@ type usage struct {
 	switches int // voluntary, of all threads
 	written  int // bytes to disk
 	children int // page faults of children that it waited for: 0 where there were none
-	rss      int // bytes, now
+	own      int // bytes in memory that no file holds, now: what Activity Monitor shows of a process
+	sent     int // bytes on a cluster's LAN
 }
+
+// spent is what a process used in some time.
+type spent struct {
+	before, after usage
+	took          time.Duration
+}
+
+func (s spent) perSecond(before, after int) float64 { return float64(after-before) / s.took.Seconds() }
+
+// cpu is in percent of a core.
+func (s spent) cpu() float64 { return (s.after.cpu - s.before.cpu).Seconds() / s.took.Seconds() * 100 }
+
+// memory is what only the process has at the end, in MB.
+func (s spent) memory() float64 { return float64(s.after.own) / 1e6 }
+
+// wakeUps are voluntary switches a second.
+func (s spent) wakeUps() float64 { return s.perSecond(s.before.switches, s.after.switches) }
+
+// traffic is sent, in kB a second.
+func (s spent) traffic() float64 { return s.perSecond(s.before.sent, s.after.sent) / 1e3 }
 
 // idle measures what a daemon costs that nobody watches.
 func (b *run) idle(folder string) error {
@@ -49,7 +70,7 @@ func (b *run) idle(folder string) error {
 	if err != nil {
 		return err
 	}
-	b.say(fmt.Sprintf("an idle daemon, for %v", idleFor))
+	b.report(fmt.Sprintf("an idle daemon, for %v", idleFor))
 	if err := b.wait(idleFor); err != nil {
 		return err
 	}
@@ -57,14 +78,14 @@ func (b *run) idle(folder string) error {
 	if err != nil {
 		return err
 	}
-	took := time.Since(began)
+	s := spent{before, after, time.Since(began)}
 	add := func(name string, value float64, unit string, goal float64) {
-		row := newRow(name, Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", took.Round(time.Second)))
+		row := newRow(name, Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", s.took.Round(time.Second)))
 		b.rows = append(b.rows, row)
 	}
-	add("idle daemon, CPU", (after.cpu-before.cpu).Seconds()/took.Seconds()*100, "% of a core", 0.05)
-	add("idle daemon, memory", float64(after.rss)/1e6, "MB resident", 25)
-	add("idle daemon, wake-ups", float64(after.switches-before.switches)/took.Seconds(), "voluntary switches/s", 3)
+	add("idle daemon, CPU", s.cpu(), "% of a core", 0.05)
+	add("idle daemon, memory", s.memory(), "MB of its own", 25)
+	add("idle daemon, wake-ups", s.wakeUps(), "voluntary switches/s", 3)
 	add("idle daemon, processes", float64(after.children-before.children), "faults of children", 0)
 	add("idle daemon, disk", float64(after.written-before.written), "bytes written", 0)
 	return nil
@@ -88,7 +109,7 @@ func (b *run) fulmend(folder string) (*exec.Cmd, func(), error) {
 	process := exec.CommandContext(b.ctx, filepath.Join(filepath.Dir(b.worker), "fulmend"), "-quiet")
 	process.Env = append(os.Environ(), api.EnvHome+"="+folder)
 	if err := process.Start(); err != nil {
-		return nil, nil, fmt.Errorf("fulmend: %w; make build makes it", err)
+		return nil, nil, fmt.Errorf("fulmend: %w; run make build", err)
 	}
 	return process, func() {
 		_ = process.Process.Signal(syscall.SIGTERM)
@@ -159,56 +180,37 @@ func await(ctx context.Context, socket string, fits func(*client.View) bool) err
 }
 
 // usageOf reads /proc.
-func usageOf(pid int) (usage, error) {
-	var u usage
-	folder := fmt.Sprintf("/proc/%d", pid)
-	stat, err := os.ReadFile(folder + "/stat")
+func usageOf(pid int) (u usage, err error) {
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return u, err
 	}
-	// After the name in brackets, which can hold blanks: state is field 3.
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	number := func(i int) int { n, _ := strconv.Atoi(fields[i-3]); return n }
-	u.children = number(11)
-	u.rss = number(24) * os.Getpagesize()
-	tasks, err := filepath.Glob(folder + "/task/*")
+	stat, err := process.Stat()
 	if err != nil {
 		return u, err
 	}
-	for _, task := range tasks {
-		status, err := os.ReadFile(task + "/status")
+	status, err := process.NewStatus()
+	if err != nil {
+		return u, err
+	}
+	u.children, u.own = int(stat.CMinFlt), int(status.RssAnon)
+	threads, err := procfs.AllThreads(pid)
+	if err != nil {
+		return u, err
+	}
+	for _, thread := range threads {
+		status, err := thread.NewStatus()
 		if err != nil {
 			continue // the thread has ended
 		}
-		u.switches += value(string(status), "voluntary_ctxt_switches:")
-		// Nanoseconds on the processor: stat counts in ticks of 10 ms.
-		times, err := os.ReadFile(task + "/schedstat")
+		u.switches += int(status.VoluntaryCtxtSwitches)
+		times, err := thread.Schedstat() // nanoseconds: stat counts in ticks of 10 ms
 		if err != nil {
 			return u, err
 		}
-		first, _, _ := strings.Cut(string(times), " ")
-		ns, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			return u, err
-		}
-		u.cpu += time.Duration(ns)
+		u.cpu += time.Duration(times.RunningNanoseconds)
 	}
-	io, err := os.ReadFile(folder + "/io")
-	if err != nil {
-		return u, err
-	}
-	u.written = value(string(io), "write_bytes:")
-	return u, nil
-}
-
-// value is the number after a name at the beginning of a line.
-func value(text, name string) int {
-	for line := range strings.Lines(text) {
-		if rest, found := strings.CutPrefix(line, name); found {
-			n, _ := strconv.Atoi(strings.TrimSpace(rest))
-			return n
-		}
-	}
-	return 0
+	io, err := process.IO()
+	u.written = int(io.WriteBytes)
+	return u, err
 }

@@ -9,7 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 const (
@@ -30,9 +30,9 @@ type event struct {
 // events measures how long it takes from an event to the signals that end the ranks
 // of a group, which would never notice. A rank dies of its signal at once.
 func (j *jacclBench) events(within time.Duration) error {
-	b := &jobBench{j.run, j.Stage, j.Desk}
-	ctx, cancel := context.WithTimeout(j.ctx, deskDeadline)
-	err := b.vouch(ctx)
+	b := &jobBench{j.run, j.Stage, j.Cluster}
+	ctx, cancel := context.WithTimeout(j.ctx, clusterDeadline)
+	err := b.verify(ctx)
 	cancel()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (j *jacclBench) events(within time.Duration) error {
 	var names []string
 	return j.sample("events", least, within, func(int) error {
 		for n := range 3 {
-			if err := j.mended(whole); err != nil {
+			if err := j.repaired(whole); err != nil {
 				return err
 			}
 			e, ms, err := j.outlived(b, n)
@@ -85,9 +85,9 @@ func (j *jacclBench) paths(ctx context.Context) (map[string]bool, error) {
 	return found, nil
 }
 
-// mended waits until all paths are back: a Mac that wakes up has its cables before
+// repaired waits until all paths are back: a Mac that wakes up has its cables before
 // its network.
-func (j *jacclBench) mended(whole map[string]bool) error {
+func (j *jacclBench) repaired(whole map[string]bool) error {
 	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
 	defer cancel()
 	for back := 0; ; {
@@ -166,10 +166,10 @@ func (j *jacclBench) outlived(b *jobBench, n int) (e event, ms float64, err erro
 // possible are the events that can happen to a plan.
 func (j *jacclBench) possible(ctx context.Context, plan *api.Plan) ([]event, error) {
 	mac := func(id api.NodeID) string {
-		return j.Nodes[slices.IndexFunc(j.Nodes, func(n *desk.Node) bool { return n.ID == id })].Mac
+		return j.Nodes[slices.IndexFunc(j.Nodes, func(n *testcluster.Node) bool { return n.ID == id })].Mac
 	}
 	end := plan.Links[0].Link.High
-	port := fmt.Sprintf("%s.tb%d", mac(end.Node), end.Receptacle)
+	port := fmt.Sprintf("%s.tb%d", mac(end.Node), end.PortNumber)
 	other := plan.Links[0].Link.Low
 	docs, err := client.Call[api.StateGetResult](ctx, j.Nodes[0].Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(end.Node)}})
 	if err != nil {
@@ -182,7 +182,7 @@ func (j *jacclBench) possible(ctx context.Context, plan *api.Plan) ([]event, err
 	if err := docs.Docs[0].Decode(&network); err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(network.Interfaces, func(i api.Interface) bool { return i.Receptacle == end.Receptacle })
+	at := slices.IndexFunc(network.Interfaces, func(i api.Interface) bool { return i.PortNumber == end.PortNumber })
 	if at < 0 {
 		return nil, fmt.Errorf("no interface at %s", port)
 	}
@@ -194,7 +194,7 @@ func (j *jacclBench) possible(ctx context.Context, plan *api.Plan) ([]event, err
 	}
 	address := fmt.Sprintf("set %s.%s.address ", mac(end.Node), network.Interfaces[at].Name)
 	return []event{
-		{"a cable is pulled", string(api.ReasonLinkGone), "unplug " + port, fmt.Sprintf("plug %s %s.tb%d", port, mac(other.Node), other.Receptacle)},
+		{"a cable is pulled", string(api.ReasonLinkGone), "unplug " + port, fmt.Sprintf("plug %s %s.tb%d", port, mac(other.Node), other.PortNumber)},
 		{"an address is lost", string(api.ReasonAddressLost), address + "none", address + strings.Join(addresses, " ")},
 		{"a Mac goes to sleep", string(api.ReasonNodeAsleep), "sleep " + mac(end.Node), "wake " + mac(end.Node)},
 	}, nil

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 const (
@@ -40,16 +40,16 @@ const (
 // jacclBench runs the program that takes JACCL's place, by Fulmen and without.
 type jacclBench struct {
 	*run
-	*desk.Stage
-	*desk.Desk
+	*testcluster.Stage
+	*testcluster.Cluster
 	standin, bench string
 }
 
 // jacclRows measures what carrying side channels adds to a handshake of four ranks.
 func (b *run) jacclRows() error {
-	return b.onMesh(func(stage *desk.Stage) error {
+	return b.onMesh(func(stage *testcluster.Stage) error {
 		return errors.Join(b.link(stage), stage.Build(b.ctx, "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench"))
-	}, func(_ context.Context, stage *desk.Stage, d *desk.Desk) error {
+	}, func(_ context.Context, stage *testcluster.Stage, d *testcluster.Cluster) error {
 		j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "bench")}
 		if err := j.handshakes(b.left() * 3 / 5); err != nil {
 			return err
@@ -169,18 +169,18 @@ func (j *jacclBench) direct(forwarded bool) (float64, error) {
 		coordinators = addresses
 	}
 	begin := time.Now().Add(jacclAhead / 2)
-	said := make([]bytes.Buffer, jacclRanks)
+	outputs := make([]bytes.Buffer, jacclRanks)
 	var all errgroup.Group
 	for rank := range jacclRanks {
 		c := exec.CommandContext(ctx, j.standin, "-roomy", "-work", jacclWork, "-at", strconv.FormatInt(begin.UnixNano(), 10))
 		c.Env = append(os.Environ(), "MLX_RANK="+strconv.Itoa(rank), "MLX_JACCL_COORDINATOR="+coordinators[rank], "MLX_IBV_DEVICES="+matrix)
-		c.Stdout, c.Stderr = &said[rank], &said[rank]
+		c.Stdout, c.Stderr = &outputs[rank], &outputs[rank]
 		all.Go(c.Run)
 	}
 	err = all.Wait()
 	var out []byte
-	for i := range said {
-		out = append(out, said[i].Bytes()...)
+	for i := range outputs {
+		out = append(out, outputs[i].Bytes()...)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%w\n%s", err, out)

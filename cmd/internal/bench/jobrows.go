@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // launcher is MLX's own, as its wheel names it.
@@ -215,7 +215,7 @@ func (j *jobBench) signalled(ctx context.Context, folder string) (float64, error
 func (j *jobBench) lossTime(within time.Duration) error {
 	var values []float64
 	return j.sample("lost nodes", least, within, func(int) error {
-		ctx, cancel := context.WithTimeout(j.ctx, deskDeadline)
+		ctx, cancel := context.WithTimeout(j.ctx, clusterDeadline)
 		defer cancel()
 		took, err := j.lost(ctx)
 		values = append(values, took)
@@ -234,7 +234,7 @@ func (j *jobBench) lost(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var away *desk.Node
+	var away *testcluster.Node
 	for _, n := range j.Nodes[1:] { // the first one is asked
 		if n.ID != f.job.Home {
 			away = n

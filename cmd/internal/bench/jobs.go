@@ -10,12 +10,12 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 const (
-	// deskDeadline bounds the start of the cluster that runs jobs.
-	deskDeadline = 2 * time.Minute
+	// clusterDeadline bounds the start of the cluster that runs jobs.
+	clusterDeadline = 2 * time.Minute
 	// jobDeadline bounds each job.
 	jobDeadline = time.Minute
 )
@@ -23,13 +23,13 @@ const (
 // jobBench is a cluster of daemons on simulated Macs that runs jobs.
 type jobBench struct {
 	*run
-	*desk.Stage
-	*desk.Desk
+	*testcluster.Stage
+	*testcluster.Cluster
 }
 
 // jobRows measures jobs: real programs, over daemons that share this machine.
 func (b *run) jobRows() error {
-	return b.onMesh(func(stage *desk.Stage) error {
+	return b.onMesh(func(stage *testcluster.Stage) error {
 		if stage.WhyNoPython != "" {
 			return errNotMeasured(stage.WhyNoPython)
 		}
@@ -39,11 +39,11 @@ func (b *run) jobRows() error {
 
 // onMesh gives work four daemons of a simulated desk, once what they need is on the
 // stage. The context bounds the start of work.
-func (b *run) onMesh(prepare func(*desk.Stage) error, work func(context.Context, *desk.Stage, *desk.Desk) error) error {
-	stage, err := desk.NewStage(".")
+func (b *run) onMesh(prepare func(*testcluster.Stage) error, work func(context.Context, *testcluster.Stage, *testcluster.Cluster) error) error {
+	stage, err := testcluster.NewStage(".")
 	if err != nil {
 		stage.Close() // what was made before the error
-		if errors.Is(err, desk.ErrNobody) {
+		if errors.Is(err, testcluster.ErrNobody) {
 			return errNotMeasured(err.Error())
 		}
 		return err
@@ -52,7 +52,7 @@ func (b *run) onMesh(prepare func(*desk.Stage) error, work func(context.Context,
 	if err := prepare(stage); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
+	ctx, cancel := context.WithTimeout(b.ctx, clusterDeadline)
 	defer cancel()
 	d, err := stage.Start(ctx, "mesh-4", []string{"studio-1", "studio-2", "studio-3", "studio-4"}, "")
 	if err != nil {
@@ -63,9 +63,9 @@ func (b *run) onMesh(prepare func(*desk.Stage) error, work func(context.Context,
 	return work(ctx, stage, d)
 }
 
-func (b *run) jobsOn(ctx context.Context, stage *desk.Stage, d *desk.Desk) error {
+func (b *run) jobsOn(ctx context.Context, stage *testcluster.Stage, d *testcluster.Cluster) error {
 	j := &jobBench{b, stage, d}
-	if err := j.vouch(ctx); err != nil {
+	if err := j.verify(ctx); err != nil {
 		return err
 	}
 	if err := b.wait(quiet); err != nil {
@@ -84,17 +84,17 @@ func (b *run) jobsOn(ctx context.Context, stage *desk.Stage, d *desk.Desk) error
 }
 
 // link puts what make build made onto a stage.
-func (b *run) link(stage *desk.Stage) error {
+func (b *run) link(stage *testcluster.Stage) error {
 	for name, to := range map[string]string{"fulmen": stage.Fulmen, "fulmend": stage.Fulmend, "fulmen-shim": stage.Shim, "fulmen-rank": stage.Worker} {
-		if err := desk.Link(filepath.Join(filepath.Dir(b.worker), name), to, true); err != nil {
-			return fmt.Errorf("%w; make build makes it", err)
+		if err := testcluster.Link(filepath.Join(filepath.Dir(b.worker), name), to, true); err != nil {
+			return fmt.Errorf("%w; run make build", err)
 		}
 	}
 	return nil
 }
 
-// vouch has jobs run that are submitted by this process, where that is root.
-func (j *jobBench) vouch(ctx context.Context) error {
+// verify has jobs run that are submitted by this process, where that is root.
+func (j *jobBench) verify(ctx context.Context) error {
 	if !j.Account.Other {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +27,7 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, run{worker: *program, shortest: *shortest, nodes: *nodes}, *only, *out)
+	err := bench(ctx, run{worker: *program, shortest: *shortest, nodes: *nodes, out: os.Stderr}, *only, *out)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "make bench:", err)
@@ -39,11 +38,11 @@ func main() {
 // groups are all there are, in the order of the table. Their times are at most 25 minutes together, go build's included.
 func groups() []group {
 	return []group{
-		{"cgo", 20 * time.Second, (*run).cgo},
+		{"cgo", 20 * time.Second, ofPackage("cgo")},
 		{"python", 65 * time.Second, (*run).againstPython},
 		{"blas", 25 * time.Second, (*run).blasGain},
 		{"lifecycle", 25 * time.Second, (*run).lifecycle},
-		{"hints", 55 * time.Second, (*run).hintRows},
+		{"hints", 55 * time.Second, ofPackage("hints")},
 		{"callbacks", 100 * time.Second, (*run).callbackRows},
 		{"daemon", 95 * time.Second, (*run).daemonRows},
 		{"device", 95 * time.Second, (*run).gpuRows},
@@ -53,7 +52,7 @@ func groups() []group {
 		{"watched", 125 * time.Second, (*run).watchedRows},
 		{"job", 205 * time.Second, (*run).jobRows},
 		{"jaccl", 125 * time.Second, (*run).jacclRows},
-		{"dashboard", 95 * time.Second, (*run).dashboardRows},
+		{"dashboard", 95 * time.Second, ofPackage("dashboard")},
 	}
 }
 
@@ -92,10 +91,4 @@ func bench(ctx context.Context, b run, only, out string) error {
 	}
 	fmt.Println("\nwritten to", out)
 	return nil
-}
-
-// built builds a program of this module into the folder of the run.
-func (b *run) built(folder string) (string, error) {
-	program := filepath.Join(b.folder, filepath.Base(folder))
-	return program, b.goTool("build", "-o", program, folder)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -90,7 +89,7 @@ func (b *run) gpuRows() error {
 	}, func() []Row { return deviceRows(of) })
 }
 
-// deviceRows are those of the operations that are compared, each at the size at which it was measured most often.
+// deviceRows are the rows of the operations that are compared, each at the size at which it was measured most often.
 func deviceRows(of map[string]*[2][]float64) (rows []Row) {
 	for _, what := range gpuOperations() {
 		name, times := commonest(of, what)
@@ -120,36 +119,15 @@ func commonest(of map[string]*[2][]float64, operation string) (name string, time
 }
 
 // measuredOperations measures the device, and gives the seconds of each operation
-// by its name for mlxops.
+// by its name for mlxops.py.
 func measuredOperations(ctx context.Context, program string, takes time.Duration) (map[string]float64, error) {
-	ours, theirs, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer ours.Close()
-	process := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", takes.String())
-	process.ExtraFiles = []*os.File{theirs}
-	err = process.Start()
-	theirs.Close()
-	if err != nil {
-		return nil, err
-	}
 	var gpu worker.GPU
-	found := false
-	for messages := worker.NewReader(ours); ; {
-		message, err := messages.Next()
-		if err != nil {
-			break
-		}
-		if message.Type == worker.TypeResult {
-			found = json.Unmarshal(message.Value, &gpu) == nil
-		}
+	out, err := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", takes.String()).Output()
+	if err == nil {
+		err = json.Unmarshal(out, &gpu)
 	}
-	if err := process.Wait(); err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, errors.New("the worker gave no result")
+	if err != nil {
+		return nil, fmt.Errorf("%s gpu: %w", program, err)
 	}
 	all := map[string]float64{}
 	for _, m := range gpu.MatMul {

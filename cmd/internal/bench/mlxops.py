@@ -1,4 +1,4 @@
-"""The twin of mlxops in MLX's own Python: reads lines "OPERATION COUNT", answers with the seconds that COUNT took."""
+"""The operations of mlxbridge's benchmarks in MLX's own Python: reads lines "OPERATION COUNT", answers with the seconds that COUNT took."""
 
 import sys
 import time

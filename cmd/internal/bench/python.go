@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 )
 
-// comparison is an operation that mlxbridge and MLX Python both do.
+// comparison is an operation that MLX Python and a benchmark of mlxbridge both do.
 type comparison struct {
-	name, operation string
+	name, benchmark string
 	count           int
 	goal            *float64 // nil: reported only
 }
@@ -30,16 +31,20 @@ func (b *run) pythonServer() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startServer(b.ctx, "mlxops.py", append([]string{"PYTHONPATH=build/mlx/current"}, blas...), b.python, "cmd/internal/bench/mlxops.py")
+	return startServer(b.ctx, append([]string{"PYTHONPATH=build/mlx/current"}, blas...), b.python, "cmd/internal/bench/mlxops.py")
 }
 
-// bridgeServer starts mlxbridge, with an environment.
-func (b *run) bridgeServer(name string, environment []string) (*server, error) {
-	program, err := b.built("./cmd/internal/bench/mlxops")
-	if err != nil {
-		return nil, err
+// bridge runs a benchmark of mlxbridge, with an environment.
+func (b *run) bridge(program, benchmark string, environment []string) runs {
+	return func(count int) (float64, error) {
+		g := goBench{folder: "mlxbridge", name: benchmark, each: fmt.Sprintf("%dx", count)}
+		out, err := b.benchmark(g, program, environment)
+		if err != nil {
+			return 0, err
+		}
+		took, err := metricOf(out, "ns/op")
+		return took / 1e9, err
 	}
-	return startServer(b.ctx, name, environment, program)
 }
 
 func (b *run) againstPython() error {
@@ -52,16 +57,15 @@ func (b *run) againstPython() error {
 	if err != nil {
 		return err
 	}
-	ours, err := b.bridgeServer("mlxops", blas)
+	program, err := b.compiled(goBench{folder: "mlxbridge"})
 	if err != nil {
 		return err
 	}
-	defer ours.close()
 	all := []comparison{
-		{"add of 16 elements, evaluated", "add16", 5000, new(0.9)},
-		{"add of 16 elements, graph only", "build16", 50000, nil},
-		{"matmul float32, n = 1024", "matmul1024", 6, new(1.02)},
-		{"sum float32, 256 MiB", "sum256", 2, new(1.02)},
+		{"add of 16 elements, evaluated", "BenchmarkAdd16", 5000, new(0.9)},
+		{"add of 16 elements, graph only", "BenchmarkBuild16", 50000, nil},
+		{"matmul float32, n = 1024", "BenchmarkMatMul1024", 6, new(1.02)},
+		{"sum float32, 256 MiB", "BenchmarkSum256", 2, new(1.02)},
 	}
 	for i, c := range all {
 		if b.shortest {
@@ -72,7 +76,10 @@ func (b *run) againstPython() error {
 				fmt.Sprintf("MLX Python, %.3g us", Median(second).Value*1e6),
 				fmt.Sprintf("interleaved pairs of %d operations, the same MLX and BLAS", c.count))}
 		}
-		if err := b.pairs(c.name, ours, theirs, c.operation, c.count, len(all)-i, row); err != nil {
+		python := func(count int) (float64, error) {
+			return theirs.do(strings.ToLower(strings.TrimPrefix(c.benchmark, "Benchmark")), count)
+		}
+		if err := b.pairs(c.name, b.bridge(program, c.benchmark, blas), python, c.count, len(all)-i, row); err != nil {
 			return err
 		}
 	}
@@ -87,17 +94,12 @@ func (b *run) blasGain() error {
 	if blas == nil {
 		return errNotMeasured("the worker's BLAS is that of MLX's wheel")
 	}
-	with, err := b.bridgeServer("mlxops", blas)
+	program, err := b.compiled(goBench{folder: "mlxbridge"})
 	if err != nil {
 		return err
 	}
-	defer with.close()
-	without, err := b.bridgeServer("mlxops without OpenBLAS", nil)
-	if err != nil {
-		return err
-	}
-	defer without.close()
-	return b.pairs("OpenBLAS", without, with, "matmul1024", 1, 1, func(first, second []float64) []Row {
+	const product = "BenchmarkMatMul1024"
+	return b.pairs("OpenBLAS", b.bridge(program, product, nil), b.bridge(program, product, blas), 1, 1, func(first, second []float64) []Row {
 		return []Row{newRow("OpenBLAS, matmul float32, n = 1024", Median(Ratios(first, second)), "times as fast", Higher, nil,
 			"the BLAS of MLX's wheel", "interleaved pairs of 1 operation")}
 	})

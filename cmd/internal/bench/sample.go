@@ -13,7 +13,7 @@ const least = 7
 // round fits into the time. They are looked at each time that there are half as many values again, not after each: an
 // interval that is looked at often enough lies on one side once by luck.
 func (b *run) sample(what string, rounds int, within time.Duration, round func(n int) error, rows func() []Row) error {
-	b.say(what)
+	b.report(what)
 	began, longest := time.Now(), time.Duration(0)
 	for n, look := 0, rounds; ; n++ {
 		isOver := n > 0 && (b.shortest || time.Since(began)+longest > within)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 const (
@@ -56,7 +56,7 @@ func (b *run) scaleRows() error {
 		how := fmt.Sprintf("/proc, until each sees all, and %v more; simulated Macs on one LAN", scaleCalm)
 		b.rows = append(b.rows,
 			newRow(fmt.Sprintf("%d daemons become one cluster, processor time of all", size), Exactly(took.Seconds()), "s", Lower, goal(goals.cpu), "", how),
-			newRow(fmt.Sprintf("%d daemons become one cluster, memory of each", size), Every(memory), "MB resident", Lower, goal(goals.memory), "", "/proc, right after"))
+			newRow(fmt.Sprintf("%d daemons become one cluster, memory of each", size), Every(memory), "MB of its own", Lower, goal(goals.memory), "", "/proc, right after"))
 		last = took.Seconds()
 		if i == 0 {
 			first = last
@@ -77,7 +77,7 @@ func (b *run) scaleRows() error {
 // becomeOne has so many daemons become one cluster, and gives the processor time of all
 // together and the MB of memory of each.
 func (b *run) becomeOne(size int) (took time.Duration, memory []float64, err error) {
-	b.say(fmt.Sprintf("%d daemons become one cluster", size))
+	b.report(fmt.Sprintf("%d daemons become one cluster", size))
 	folder, err := os.MkdirTemp("", "fs")
 	if err != nil {
 		return 0, nil, err
@@ -88,7 +88,7 @@ func (b *run) becomeOne(size int) (took time.Duration, memory []float64, err err
 	if err := os.WriteFile(scenario, []byte(text), 0o600); err != nil {
 		return 0, nil, err
 	}
-	d, err := desk.Start(b.ctx, desk.Options{Fulmend: filepath.Join(filepath.Dir(b.worker), "fulmend"), Scenario: scenario, Macs: macs, Folder: folder})
+	d, err := testcluster.Start(b.ctx, testcluster.Options{Fulmend: filepath.Join(filepath.Dir(b.worker), "fulmend"), Scenario: scenario, Macs: macs, Folder: folder})
 	if err != nil {
 		d.Close()
 		return 0, nil, errors.Join(err, context.Cause(b.ctx))
@@ -103,7 +103,7 @@ func (b *run) becomeOne(size int) (took time.Duration, memory []float64, err err
 			return 0, nil, err
 		}
 		took += used.cpu
-		memory = append(memory, float64(used.rss)/1e6)
+		memory = append(memory, float64(used.own)/1e6)
 	}
 	return took, memory, nil
 }

@@ -7,23 +7,21 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// server is a program that does operations on request: mlxops or its twin.
+// server is MLX Python, which does operations on request.
 type server struct {
-	name    string
 	process *exec.Cmd
 	in      io.WriteCloser
 	out     *bufio.Scanner
 	stderr  strings.Builder
 }
 
-func startServer(ctx context.Context, name string, environment []string, command ...string) (*server, error) {
-	s := &server{name: name, process: exec.CommandContext(ctx, command[0], command[1:]...)}
+func startServer(ctx context.Context, environment []string, command ...string) (*server, error) {
+	s := &server{process: exec.CommandContext(ctx, command[0], command[1:]...)}
 	s.process.Env = append(os.Environ(), environment...)
 	s.process.Stderr = &s.stderr
 	var err error
@@ -56,7 +54,7 @@ func (s *server) lost(err error) error {
 	if ended := s.process.Wait(); ended != nil {
 		err = ended
 	}
-	return fmt.Errorf("%s ended: %v: %s", s.name, err, strings.TrimSpace(s.stderr.String()))
+	return fmt.Errorf("%s ended: %v: %s", s.process, err, strings.TrimSpace(s.stderr.String()))
 }
 
 func (s *server) close() {
@@ -64,31 +62,31 @@ func (s *server) close() {
 	_ = s.process.Wait()
 }
 
-// pairs asks two servers for the same in turn, count times each, and makes rows of
+// runs does an operation some times and gives the seconds that one took.
+type runs func(count int) (float64, error)
+
+// pairs has two programs do the same in turn, count times each, and makes rows of
 // the seconds that one operation took on each. The order alternates, so that
 // neither always runs on what the other left. It takes one share of the time that
 // the group has left.
-func (b *run) pairs(what string, first, second *server, operation string, count, shares int, rows func(first, second []float64) []Row) error {
-	took := map[*server][]float64{}
+func (b *run) pairs(what string, first, second runs, count, shares int, rows func(first, second []float64) []Row) error {
+	both, took := [2]runs{first, second}, [2][]float64{}
 	return b.sample(what, 11, b.left()/time.Duration(shares), func(n int) error {
-		order := []*server{first, second}
 		if n == 0 { // inputs are made, caches are warm
-			for _, s := range order {
-				if _, err := s.do(operation, max(count/4, 1)); err != nil {
+			for _, run := range both {
+				if _, err := run(max(count/4, 1)); err != nil {
 					return err
 				}
 			}
 		}
-		if n%2 == 1 {
-			slices.Reverse(order)
-		}
-		for _, s := range order {
-			one, err := s.do(operation, count)
+		for i := range both {
+			which := (i + n) % 2
+			one, err := both[which](count)
 			if err != nil {
 				return err
 			}
-			took[s] = append(took[s], one)
+			took[which] = append(took[which], one)
 		}
 		return nil
-	}, func() []Row { return rows(took[first], took[second]) })
+	}, func() []Row { return rows(took[0], took[1]) })
 }

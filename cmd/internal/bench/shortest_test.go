@@ -18,7 +18,7 @@ func TestEveryGroupOnce(t *testing.T) {
 	t.Chdir("../../..")
 	for _, program := range []string{"fulmen", "fulmend", "fulmen-shim", "fulmen-rank"} {
 		if _, err := os.Stat(filepath.Join("build/bin", program)); err != nil { // go test looks at it too, and runs this again when it is another one
-			t.Skipf("%v: make build makes it", err)
+			t.Skipf("%v: run make build", err)
 		}
 	}
 	all := groups()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // The ranks are those of tables of the sign test at 5 %, two-sided.
@@ -35,7 +35,7 @@ func TestMedian(t *testing.T) {
 // The interval holds the true median in at least 95 % of cases, whatever the
 // distribution; here a skewed one.
 func TestCoverage(t *testing.T) {
-	random := seeds.Fixed(t, 1).Source(2)
+	random := testkit.Fixed(t, 1).Source(2)
 	const rounds, n = 4000, 31
 	held := 0
 	for range rounds {

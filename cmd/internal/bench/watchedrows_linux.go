@@ -30,10 +30,10 @@ func (b *run) watchedRows() error {
 	if err != nil {
 		return err
 	}
-	b.say("the first measurements of a cluster that is looked at")
+	b.report("the first measurements of a cluster that is looked at")
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
-	first, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, c.members[0].client, "link.watch", nil)
+	first, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, c.members[0].Client, "link.watch", nil)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (b *run) watchedRows() error {
 		return fmt.Errorf("the path %s of %s was not measured in %v: %v, %+v", row.Name, row.From, firstWithin, row.Reasons, row.Waiting)
 	}
 	// The loop has ended its subscription: somebody looks again.
-	_, changes, err = client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, c.members[0].client, "link.watch", nil)
+	_, changes, err = client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, c.members[0].Client, "link.watch", nil)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,7 @@ func (b *run) watchedRows() error {
 		took = time.Since(since)
 		return err
 	}, func() []Row {
-		var values []float64
-		for i := range before {
-			values = append(values, (after[i].cpu-before[i].cpu).Seconds()/took.Seconds()*100)
-		}
-		return []Row{atMost(newRow(fmt.Sprintf("daemon in a cluster of %d whose links are looked at, CPU", size), Every(values), "% of a core", Lower, new(0.5), "",
+		return []Row{atMost(newRow(fmt.Sprintf("daemon in a cluster of %d whose links are looked at, CPU", size), ofEach(before, after, took, spent.cpu), "% of a core", Lower, new(0.5), "",
 			fmt.Sprintf("/proc over %v, every path measured again each %v", took.Round(time.Second), watchedTTL)))}
 	})
 }

@@ -18,7 +18,7 @@ func workerInfo(ctx context.Context, program string) (worker.Info, error) {
 	var info worker.Info
 	out, err := exec.CommandContext(ctx, program, "info").Output()
 	if err != nil {
-		return info, fmt.Errorf("%s info: %w; make build makes it", program, err)
+		return info, fmt.Errorf("%s info: %w; run make build", program, err)
 	}
 	return info, json.Unmarshal(out, &info)
 }
@@ -35,19 +35,15 @@ func startTime(ctx context.Context, environment []string, command ...string) (fl
 // endingTime is the time from SIGTERM to the end of a worker that computes, in
 // milliseconds.
 func endingTime(ctx context.Context, program string) (float64, error) {
-	process := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", "1h")
-	ours, theirs, err := os.Pipe()
+	process := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", "1h", "-messages", "stdout")
+	out, err := process.StdoutPipe()
+	if err == nil {
+		err = process.Start()
+	}
 	if err != nil {
 		return 0, err
 	}
-	defer ours.Close()
-	process.ExtraFiles = []*os.File{theirs}
-	err = process.Start()
-	theirs.Close()
-	if err != nil {
-		return 0, err
-	}
-	messages := worker.NewReader(ours)
+	messages := worker.NewReader(out)
 	for {
 		message, err := messages.Next()
 		if err != nil {

@@ -61,29 +61,16 @@ func (m *maker) do(args []string) error {
 	if len(args) == 0 {
 		return errUsage
 	}
-	command, rest := args[0], args[1:]
-	if len(rest) > 0 && command != "notarize" && command != "check" {
-		return errUsage
-	}
-	switch command {
-	case "app":
-		return m.app()
-	case "sign":
-		return m.sign()
-	case "notarize":
+	makes := map[string]func() error{
+		"app": m.app, "sign": m.sign, "dmg": m.image, "pkg": m.pack, "papers": m.papers, "release": m.release,
+	}[args[0]]
+	switch rest := args[1:]; {
+	case args[0] == "notarize":
 		return m.notarize(rest)
-	case "dmg":
-		return m.image()
-	case "pkg":
-		return m.pack()
-	case "papers":
-		return m.papers()
-	case "release":
-		return m.release()
-	case "check":
-		if len(rest) == 1 {
-			return check(rest[0], m.out)
-		}
+	case args[0] == "check" && len(rest) == 1:
+		return check(rest[0], m.out)
+	case makes != nil && len(rest) == 0:
+		return makes()
 	}
 	return errUsage
 }
@@ -93,7 +80,7 @@ func check(bundle string, out io.Writer) error {
 	if faults := inspect.Faults(bundle); len(faults) > 0 {
 		return fmt.Errorf("%s:\n  %s", bundle, strings.Join(faults, "\n  "))
 	}
-	fmt.Fprintln(out, bundle, "is well")
+	fmt.Fprintln(out, bundle, "has no errors")
 	return nil
 }
 

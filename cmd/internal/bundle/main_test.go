@@ -74,7 +74,7 @@ func TestRelease(t *testing.T) {
 func TestWhatIsLacking(t *testing.T) {
 	is := is.New(t)
 	no := func(string) bool { return false }
-	var said bytes.Buffer
+	var reported bytes.Buffer
 	for _, os := range []string{"darwin", "linux"} {
 		for _, command := range []string{"app", "sign", "notarize", "dmg", "pkg"} {
 			var out bytes.Buffer
@@ -82,14 +82,14 @@ func TestWhatIsLacking(t *testing.T) {
 			m.dry, m.machine = false, steps.Machine{OS: os, Getenv: func(string) string { return "" }, Has: no, There: no}
 			err := m.do([]string{command})
 			is.True(err != nil)
-			said.WriteString("# make " + command + " on " + os + "\n" + out.String() + err.Error() + "\n\n")
+			reported.WriteString("# make " + command + " on " + os + "\n" + out.String() + err.Error() + "\n\n")
 		}
 	}
 	var out bytes.Buffer
 	m := someone(t, &out, map[string]string{steps.SignIdentity: "Apple Development: Ada (ABCDE12345)"})
 	m.dry = false
 	is.True(m.do([]string{"sign"}) != nil) // no certificate for others' Macs
-	golden(t, "lacks.txt", said.String()+"# make sign with another certificate\n"+out.String())
+	golden(t, "lacks.txt", reported.String()+"# make sign with another certificate\n"+out.String())
 }
 
 func TestWrongCommandLines(t *testing.T) {
@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 	bundle := bundletest.Bundle(t, repository, nil)
 	var out, diag bytes.Buffer
 	is.Equal(run([]string{"check", bundle}, &out, &diag), 0)
-	is.Equal(out.String(), bundle+" is well\n")
+	is.Equal(out.String(), bundle+" has no errors\n")
 }
 
 // The package puts the app and the daemon's job on a Mac, each where launchd and

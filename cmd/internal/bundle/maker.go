@@ -24,16 +24,16 @@ type maker struct {
 	exec       func(steps.Step) error
 }
 
-func (m *maker) say(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
+func (m *maker) report(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
 
 // ready says what the machine lacks for a goal; a dry run goes on without it.
 func (m *maker) ready(goal steps.Goal) error {
 	lacks := steps.Lacks(goal, m.paths, m.machine)
 	for _, l := range append(lacks, steps.Advice(goal, m.machine)...) {
-		m.say("make %s: lacks %s\n  %s", goal, l.What, l.Remedy)
+		m.report("make %s: %s is missing\n  %s", goal, l.What, l.Remedy)
 	}
 	if len(lacks) > 0 && !m.dry {
-		return fmt.Errorf("make %s needs what is said above", goal)
+		return fmt.Errorf("make %s needs what is listed above", goal)
 	}
 	return nil
 }
@@ -41,8 +41,8 @@ func (m *maker) ready(goal steps.Goal) error {
 // all runs steps one after the other, until one fails.
 func (m *maker) all(list []steps.Step) error {
 	for _, step := range list {
-		m.say("%s", step.Why)
-		m.say("  %s", step)
+		m.report("%s", step.Why)
+		m.report("  %s", step)
 		if m.dry {
 			continue
 		}
@@ -55,7 +55,7 @@ func (m *maker) all(list []steps.Step) error {
 
 // files does what is no command; a dry run says it.
 func (m *maker) files(why string, do func() error) error {
-	m.say("%s", why)
+	m.report("%s", why)
 	if m.dry {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (m *maker) app() error {
 	if err := m.signed(steps.AdHoc); err != nil {
 		return err
 	}
-	return m.files("look at it", func() error { return check(m.paths.Bundle(), m.out) })
+	return m.files("check the app", func() error { return check(m.paths.Bundle(), m.out) })
 }
 
 func (m *maker) assemble() error {
@@ -155,7 +155,7 @@ func (m *maker) sign() error {
 	if err := m.signed(identity); err != nil {
 		return err
 	}
-	return m.files("look at it", func() error { return check(m.paths.Bundle(), m.out) })
+	return m.files("check the app", func() error { return check(m.paths.Bundle(), m.out) })
 }
 
 // job writes the daemon's launchd job with a change.
@@ -198,35 +198,20 @@ func (m *maker) notarize(files []string) error {
 // release makes everything in order. What nobody can vouch for is made all the
 // same, and said, so that it can be tried.
 func (m *maker) release() error {
-	vouched := m.machine.Getenv(steps.SignIdentity) != "" || m.dry
-	if err := m.app(); err != nil {
-		return err
+	verified := m.machine.Getenv(steps.SignIdentity) != "" || m.dry
+	notarized := func(files ...string) func() error { return func() error { return m.notarize(files) } }
+	parts := []func() error{m.app, m.image, m.pack, m.papers}
+	if verified {
+		parts = []func() error{m.app, m.sign, notarized(), m.image, m.pack, notarized(m.paths.DiskImage(), m.paths.Package()), m.papers}
 	}
-	if vouched {
-		if err := m.sign(); err != nil {
-			return err
-		}
-		if err := m.notarize(nil); err != nil {
-			return err
-		}
-	}
-	if err := m.image(); err != nil {
-		return err
-	}
-	if err := m.pack(); err != nil {
-		return err
-	}
-	if vouched {
-		if err := m.notarize([]string{m.paths.DiskImage(), m.paths.Package()}); err != nil {
+	for _, part := range parts {
+		if err := part(); err != nil {
 			return err
 		}
 	}
-	if err := m.papers(); err != nil {
-		return err
+	if !verified {
+		m.report("This is not signed, because %s names no identity. Use it to try Fulmen; do not publish it.", steps.SignIdentity)
 	}
-	if !vouched {
-		m.say("Nobody has signed this: %s names no identity. It is for trying, not for publishing.", steps.SignIdentity)
-	}
-	m.say("made in %s", m.paths.Release())
+	m.report("made in %s", m.paths.Release())
 	return nil
 }

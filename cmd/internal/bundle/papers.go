@@ -39,7 +39,7 @@ func (m *maker) papers() error {
 			return err
 		}
 		if m.repository == "" {
-			m.say("no cask: -repository OWNER/NAME says whose releases it points to")
+			m.report("no cask is made: name the repository whose releases it points to with -repository OWNER/NAME")
 			return m.sums()
 		}
 		recipe, err := m.cask(image)
@@ -58,7 +58,7 @@ var repositoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-
 // cask is the recipe for Homebrew. Its name for macOS 26 is Tahoe.
 func (m *maker) cask(imageSHA256 string) ([]byte, error) {
 	if !repositoryName.MatchString(m.repository) {
-		return nil, fmt.Errorf("%q is no owner/name of a repository: -repository says whose releases the cask points to", m.repository)
+		return nil, fmt.Errorf("%q is not the owner/name of a repository: name the one whose releases the cask points to with -repository", m.repository)
 	}
 	text, err := os.ReadFile(filepath.Join(m.paths.Root, "assets/homebrew/fulmen.rb.tmpl"))
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *maker) cask(imageSHA256 string) ([]byte, error) {
 	}
 	names := map[string]string{"26.0": "tahoe"}
 	if names[api.MinMacOS] == "" {
-		return nil, fmt.Errorf("macOS %s has no name here", api.MinMacOS)
+		return nil, fmt.Errorf("the name of macOS %s is not known; add it in cmd/internal/bundle/papers.go", api.MinMacOS)
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]string{

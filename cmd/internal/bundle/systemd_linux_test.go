@@ -43,8 +43,8 @@ func TestUnderSystemd(t *testing.T) {
 	is.NoErr(err)
 	defer at.Close()
 	boot := exec.Command("/bin/sh", "-c", `mount -t proc proc /proc && exec /bin/sh "$0" "$@"`, filepath.Join(scripts, "boot.sh"), units, folder)
-	var said bytes.Buffer
-	boot.Stdout, boot.Stderr = &said, &said
+	var reported bytes.Buffer
+	boot.Stdout, boot.Stderr = &reported, &reported
 	boot.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(at.Fd()), Pdeathsig: syscall.SIGKILL,
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWNET | syscall.CLONE_NEWCGROUP, Unshareflags: syscall.CLONE_NEWNS}
 	is.NoErr(boot.Start())
@@ -52,7 +52,7 @@ func TestUnderSystemd(t *testing.T) {
 	life := exec.CommandContext(t.Context(), "nsenter", "-t", fmt.Sprint(boot.Process.Pid), "-m", "-p", "-u", "-i", "-n", "-C", "/bin/bash", filepath.Join(scripts, "life.sh"))
 	out, err = life.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, out, said.String())
+		t.Fatalf("%v\n%s\n%s", err, out, reported.String())
 	}
 	is.Equal(string(out), strings.TrimLeft(`
 started: running, serves ws://127.0.0.1:7731/v1

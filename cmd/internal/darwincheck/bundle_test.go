@@ -1,4 +1,4 @@
-package darwincheck
+package main
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ import (
 func checkBundle(t *testing.T, chain *Toolchain) {
 	is := is.New(t)
 	folder := t.TempDir()
-	for _, p := range Programs() {
+	for _, p := range programs() {
 		is.NoErr(layout.Copy(chain.built(p.Name), filepath.Join(folder, p.Name), 0o755))
 	}
 	is.NoErr(chain.standIn(filepath.Join(folder, api.BundleExecutable)))

@@ -1,4 +1,4 @@
-package darwincheck
+package main
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/cmd/internal/bundle/layout"
 )
 
 const (
@@ -35,7 +37,7 @@ func TestPrograms(t *testing.T) {
 		}
 	}
 	images := map[string]Image{}
-	for _, p := range Programs() {
+	for _, p := range programs() {
 		path, err := chain.build(p)
 		for _, name := range undefined(err) {
 			t.Errorf("%s uses %s, which is in no list: go test ./cmd/internal/darwincheck -run Programs -update", p.Name, name)
@@ -47,7 +49,7 @@ func TestPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, p := range Programs() {
+	for _, p := range programs() {
 		t.Run(p.Name, func(t *testing.T) {
 			for _, fault := range judge(p, images[p.Name], lists, own) {
 				t.Error(fault)
@@ -77,8 +79,8 @@ func TestAMacBuildsWhatIsCheckedHere(t *testing.T) {
 	is := is.New(t)
 	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
 	is.NoErr(err)
-	for _, p := range Programs() {
-		is.True(strings.Contains(string(makefile), "-ldflags '"+p.Linking()+"'"))
+	for _, p := range programs() {
+		is.True(strings.Contains(string(makefile), "-ldflags '"+layout.Linking(p.Name)+"'"))
 	}
 	is.True(strings.Contains(string(makefile), "MACOSX_DEPLOYMENT_TARGET := "+minimumSystem+"\n"))
 	bundle, err := os.ReadFile(filepath.Join(repository, "Info.plist"))
@@ -108,7 +110,7 @@ func judge(p Program, image Image, lists, own []Library) []string {
 	}
 	for i, path := range image.Libraries {
 		if slices.Contains(image.Libraries[:i], path) {
-			fault("loads %s twice, with which macOS 26 does not start it", path)
+			fault("loads %s twice; macOS 26 refuses to start it", path)
 		}
 		if !slices.Contains(want, path) {
 			fault("loads %s, which nobody said that it needs", path)
@@ -206,7 +208,7 @@ func (t *Toolchain) learn(lists, own []Library) ([]Library, error) {
 		byName[lists[i].Name] = &lists[i]
 	}
 	images := map[string]Image{}
-	for _, p := range Programs() {
+	for _, p := range programs() {
 		_, err := t.build(p)
 		for _, name := range undefined(err) {
 			list, err := listFor(t.root, name)

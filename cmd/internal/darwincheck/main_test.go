@@ -1,4 +1,4 @@
-package darwincheck
+package main
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"fulmen/native/nativetest/inputs"
+	"fulmen/native/nativetest/testkit"
 )
 
 var update = flag.Bool("update", false, "write names/ anew, from what the programs use")
@@ -46,7 +46,7 @@ func toolchain(t *testing.T) *Toolchain {
 		t.Fatal(err)
 	}
 	// What other programs read, the go command does not see.
-	if err := inputs.Watch(repository); err != nil {
+	if err := testkit.WatchInputs(repository); err != nil {
 		t.Fatal(err)
 	}
 	return chain

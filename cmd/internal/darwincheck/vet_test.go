@@ -1,4 +1,4 @@
-package darwincheck
+package main
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 
 // TestVet runs go vet as a Mac would, with every name and argument in C looked
 // at, on the packages that are others there than here. What calls Objective-C of
-// another module is left to package typecheck.
+// another module is left to package rules.
 func TestVet(t *testing.T) {
 	chain := toolchain(t)
 	packages, err := chain.packages("./...")

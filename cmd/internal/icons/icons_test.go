@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/app"
-	"fulmen/assets/icons"
+	"fulmen/assets"
 )
 
 func TestFilesAreThoseOfTheShapes(t *testing.T) {
@@ -63,7 +63,7 @@ func TestMenuPicturesDifferInShape(t *testing.T) {
 	is := is.New(t)
 	var seen []map[[2]int]bool
 	for _, state := range app.Icons() {
-		picture, err := png.Decode(bytes.NewReader(icons.Menu(string(state))))
+		picture, err := png.Decode(bytes.NewReader(assets.MenuIcon(string(state))))
 		is.NoErr(err)
 		ink := map[[2]int]bool{}
 		for y := range picture.Bounds().Dy() {

@@ -68,11 +68,11 @@ func tested(pkg, overlay string) verdict {
 	command := exec.CommandContext(ctx, "sh", "-c", limits, "sh",
 		"go", "test", "-skip", benchmarks, "-vet=off", "-failfast", "-count=1", "-timeout", longest.String(), "-overlay", overlay, "./"+pkg)
 	command.WaitDelay = time.Second
-	said, err := command.CombinedOutput()
+	output, err := command.CombinedOutput()
 	switch {
 	case err == nil:
 		return survived
-	case strings.Contains(string(said), "[build failed]"):
+	case strings.Contains(string(output), "[build failed]"):
 		return noFault
 	}
 	if _, ended := errors.AsType[*exec.ExitError](err); !ended && ctx.Err() == nil {

@@ -74,6 +74,10 @@ func TestSourceRulesFindViolations(t *testing.T) {
 		{"a directive is no comment", checkComments, map[string]string{
 			"a/a.go": "// Package a is.\npackage a\n\n//go:noinline\nfunc F() {}\n",
 		}, []string{"a/a.go:5"}},
+		{"locks and interfaces in Go's habit", checkComments, map[string]string{
+			"a/a.go": "// Package a is.\npackage a\n\n// f does. The caller\n// holds mu.\nfunc f() {}\n\n// gLocked does. The caller holds mu.\nfunc gLocked() {}\n\n" +
+				"// Save is the ledger's.\nfunc (t) Save() {}\n\n// Load implements Store.\nfunc (t) Load() {}\n\n// last is the list's last.\nfunc last() {}\n",
+		}, []string{"a/a.go:12", "a/a.go:6"}},
 		{"types, constants and variables", checkComments, map[string]string{
 			"a/a.go": "// Package a is.\npackage a\n\ntype T int\n\nconst C = 1\n\n// Limits.\nconst (\n\tD = 1\n\tE = 2\n)\n\n" +
 				"var (\n\tV = 1 // V is.\n\tW = 2\n)\n\n// Shapes.\ntype (\n\tS int\n)\n",
@@ -106,16 +110,16 @@ func TestSourceRulesFindViolations(t *testing.T) {
 				"func TestB(t *testing.T) {\n\tsynctest.Test(t, func(t *testing.T) { synctest.Wait() })\n\ttime.Sleep(1)\n}\n",
 		}, []string{"a/a_test.go:13", "b/b_test.go:16"}},
 		{"random tests without a seed", checkChance, map[string]string{
-			"a/a.go":                                "package a\n\nimport \"math/rand/v2\"\n\nvar n = rand.IntN(3)\n",
-			"a/a_test.go":                           "package a\n\nimport \"math/rand/v2\"\n\nfunc f(r *rand.Rand) int { return r.IntN(3) }\n\nvar n = f(rand.New(rand.NewPCG(1, 2)))\n\nvar m = rand.IntN(3)\n",
-			"b/b_test.go":                           "package b\n\nimport \"testing/quick\"\n",
-			"c/c_test.go":                           "package c\n\nimport \"crypto/rand\"\n\nvar r = rand.Reader\n",
-			"native/nativetest/seeds/seeds_test.go": "package seeds\n\nimport \"math/rand/v2\"\n\nvar n = rand.IntN(3)\n",
+			"a/a.go":      "package a\n\nimport \"math/rand/v2\"\n\nvar n = rand.IntN(3)\n",
+			"a/a_test.go": "package a\n\nimport \"math/rand/v2\"\n\nfunc f(r *rand.Rand) int { return r.IntN(3) }\n\nvar n = f(rand.New(rand.NewPCG(1, 2)))\n\nvar m = rand.IntN(3)\n",
+			"b/b_test.go": "package b\n\nimport \"testing/quick\"\n",
+			"c/c_test.go": "package c\n\nimport \"crypto/rand\"\n\nvar r = rand.Reader\n",
+			"native/nativetest/testkit/seeds_test.go": "package testkit\n\nimport \"math/rand/v2\"\n\nvar n = rand.IntN(3)\n",
 		}, []string{"a/a_test.go:7", "a/a_test.go:7", "a/a_test.go:9", "b/b_test.go:0"}},
 		{"benchmarks that no test runs", checkBenchmarks, map[string]string{
 			"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc BenchmarkA(b *testing.B) {}\n\nfunc BenchmarkB(b *testing.B) {}\n",
 			"b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc BenchmarkA(b *testing.B) {}\n",
-			"b/c_test.go": "package b\n\nimport (\n\t\"testing\"\n\n\t\"fulmen/native/nativetest/benchmarks\"\n)\n\nfunc TestBenchmarks(t *testing.T) { benchmarks.Once(t) }\n",
+			"b/c_test.go": "package b\n\nimport (\n\t\"testing\"\n\n\t\"fulmen/native/nativetest/testkit\"\n)\n\nfunc TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }\n",
 		}, []string{"a/a_test.go:5"}},
 		{"init functions", func(t *Tree) ([]Problem, error) { return inits(t, nil) }, map[string]string{
 			"a.go": "package a\n\nfunc init() {}\n\ntype t int\n\nfunc (t) init() {}\n",

@@ -4,7 +4,7 @@
 // change that breaks one fails `make test` with the file, the line, what is
 // wrong and what to do.
 //
-// What may change with the design is data: the tables in layers.go, limits.go,
-// vocabulary.go and fuzz.go. Everything that reads source works on an fs.FS, so
+// What may change with the design is data: the tables in layers_test.go,
+// limits_test.go, vocabulary_test.go and fuzz_test.go. Everything that reads source works on an fs.FS, so
 // that each check is itself tested against small trees that break it.
 package rules

@@ -4,11 +4,11 @@ import "testing"
 
 // TestHouseRules runs every rule on this repository.
 func TestHouseRules(t *testing.T) {
-	tree, err := FindTree()
+	tree, err := findTree()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rule := range All() {
+	for _, rule := range allRules() {
 		t.Run(rule.Name, func(t *testing.T) {
 			t.Parallel()
 			problems, err := rule.Check(tree)

@@ -3,12 +3,82 @@ package rules
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 )
+
+// mlxFolder is where the build finds MLX.
+const mlxFolder = "build/mlx/current"
+
+// finding matches what Go tools write about a place: file:line:column: text.
+var finding = regexp.MustCompile(`^(?:vet: )?(?:\./)?([^\s:]+):(\d+)(?::\d+)?: (.+)$`)
+
+// checkVet runs go vet on every package that builds here.
+func checkVet(t *Tree) ([]Problem, error) {
+	return t.goTool("vet", "./...")
+}
+
+// checkStaticcheck runs the staticcheck that go.mod pins, with its own choice of
+// checks.
+func checkStaticcheck(t *Tree) ([]Problem, error) {
+	return t.goTool("tool", "staticcheck", "./...")
+}
+
+// goTool runs the go command and turns what it says into problems.
+func (t *Tree) goTool(args ...string) ([]Problem, error) {
+	if p := t.mlxMissing(); p != nil {
+		return p, nil
+	}
+	// Without it a third of the time of such a tool is the collection of garbage.
+	_, err := command(t.root, []string{"GOGC=400"}, "go", args...)
+	if err == nil {
+		return nil, nil
+	}
+	return findings("go "+strings.Join(args, " "), err.Error()), nil
+}
+
+// mlxMissing says what to do where the packages that bind MLX cannot compile.
+func (t *Tree) mlxMissing() []Problem {
+	if !t.hasGo("mlxbridge") || t.has(mlxFolder) {
+		return nil
+	}
+	return []Problem{{File: mlxFolder, What: "is missing, so nothing that binds MLX compiles", Remedy: "run make deps"}}
+}
+
+// findings reads the output of a tool that failed. Output that names no place is
+// one problem as a whole, so that no failure is lost.
+func findings(tool, output string) []Problem {
+	var out []Problem
+	for l := range strings.Lines(output) {
+		m := finding.FindStringSubmatch(strings.TrimRight(l, "\r\n"))
+		if m == nil {
+			continue
+		}
+		no, err := strconv.Atoi(m[2])
+		if err != nil {
+			continue
+		}
+		out = append(out, Problem{File: m[1], Line: no, What: m[3], Remedy: "mend it; seen by " + tool})
+	}
+	if len(out) == 0 {
+		out = append(out, Problem{What: strings.TrimSpace(output), Remedy: "make " + tool + " succeed"})
+	}
+	return out
+}
+
+// checkTidy compares go.mod and go.sum with what the packages import.
+func checkTidy(t *Tree) ([]Problem, error) {
+	t.has("go.sum") // asked for here, so that a cached result of the test ends when it changes
+	if _, err := command(t.root, nil, "go", "mod", "tidy", "-diff"); err != nil {
+		return []Problem{{File: "go.mod", What: err.Error(), Remedy: "run go mod tidy"}}, nil
+	}
+	return nil, nil
+}
 
 func TestFindings(t *testing.T) {
 	is := is.New(t)
@@ -81,7 +151,7 @@ func TestToolsOnASmallModule(t *testing.T) {
 			"gen/main.go": "package main\n\nimport \"os\"\n\nfunc main() { _ = os.WriteFile(\"out.txt\", []byte(\"one\\n2\\n\"), 0o644) }\n",
 		}, []string{"out.txt:2"}},
 		{"workflows", func(t *Tree) ([]Problem, error) {
-			here, err := FindTree() // the tool is in this repository's go.mod
+			here, err := findTree() // the tool is in this repository's go.mod
 			if err != nil {
 				return nil, err
 			}
@@ -116,24 +186,5 @@ func TestToolsOnASmallModule(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(after.files, tree.files) // a check leaves the repository as it is
 		})
-	}
-}
-
-func TestFuzzTargetsAreThoseThatBuildHere(t *testing.T) {
-	is := is.New(t)
-	tree, err := FindTree()
-	is.NoErr(err)
-	targets, err := tree.FuzzTargets()
-	is.NoErr(err)
-	byFile, err := tree.fuzzFunctions()
-	is.NoErr(err)
-	functions := 0
-	for _, f := range byFile {
-		functions += len(f)
-	}
-	is.True(len(targets) <= functions)
-	for _, f := range targets {
-		is.True(strings.HasPrefix(f.Package, module+"/"))
-		is.True(strings.HasPrefix(f.Name, "Fuzz"))
 	}
 }

@@ -1,6 +1,93 @@
 package rules
 
-import "testing"
+import (
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// phrase is something that no file of the repository says.
+type phrase struct {
+	pattern *regexp.Regexp
+	allowed func(match string) bool // nil: never
+	what    string
+	remedy  string
+}
+
+// hosts are the registries that tools know by themselves, in two halves, so that
+// this file does not name them either.
+var hosts = [][2]string{
+	{"pypi", ".org"}, {"files.pythonhosted", ".org"}, {"proxy.golang", ".org"}, {"sum.golang", ".org"},
+	{"registry.npmjs", ".org"}, {"registry.npmjs", ".com"}, {"registry.yarnpkg", ".com"}, {"deb.debian", ".org"},
+	{"security.debian", ".org"}, {"archive.ubuntu", ".com"}, {"crates", ".io"}, {"rubygems", ".org"},
+	{"repo.maven.apache", ".org"}, {"repo1.maven", ".org"}, {"ghcr", ".io"}, {"registry-1.docker", ".io"},
+}
+
+// exampleUsers are the accounts that examples and tests may give a home.
+var exampleUsers = map[string]bool{"ada": true, "alan": true, "alice": true, "bob": true, "grace": true, "me": true, "user": true, "you": true}
+
+// vocabularyExempt are the files whose text tools write, or the law does.
+var vocabularyExempt = map[string]bool{
+	"go.sum": true, "LICENSE": true, "package-lock.json": true,
+	"cmd/internal/rules/vocabulary_test.go": true,
+}
+
+func phrases() []phrase {
+	var names []string
+	for _, h := range hosts {
+		names = append(names, regexp.QuoteMeta(h[0]+h[1]))
+	}
+	return []phrase{
+		{
+			pattern: regexp.MustCompile(`(?i)\b(?:` + strings.Join(names, "|") + `)\b`),
+			what:    "names a package registry", remedy: "leave the host to the tool's own configuration, so that mirrors work",
+		}, {
+			pattern: regexp.MustCompile(`--(?:extra-)?index-url[= ]+['"]?https?://\S+`),
+			what:    "names a package index", remedy: "leave the index to the tool's own configuration, so that mirrors work",
+		}, {
+			pattern: regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:,\[])/(?:work|root)/[\w.-]+`),
+			what:    "names a path of one machine", remedy: "make the path relative to the repository or to the user's home",
+		}, {
+			pattern: regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:,\[])/(?:home|Users)/[A-Za-z][\w.-]*`),
+			allowed: func(m string) bool { return exampleUsers[path.Base(m)] },
+			what:    "names a person's home folder", remedy: "use the user's home, or one of the example users of cmd/internal/rules/vocabulary_test.go",
+		}, {
+			pattern: regexp.MustCompile(`(?i)\bissues? (?:#|no\.? ?|number )?\d+\b|\bissue #|\b(?:this|the) ticket\b|\b(?:helper|sub-?|coding) ?agents?\b|\b(?:coding|agent|chat|work) session\b|\bco-authored-by\b`),
+			what:    "speaks of how the work is organised", remedy: "say what the product does and why, which lasts longer",
+		}, {
+			pattern: regexp.MustCompile(`\bshared/(?:[A-Z][A-Z-]+\.md|fixtures|hooks)\b|\b(?:Claude|ChatGPT|Copilot|Anthropic|OpenAI Codex)\b|\bCEO\b`),
+			what:    "speaks of how the work is organised", remedy: "say what the product does and why, which lasts longer",
+		},
+	}
+}
+
+// checkVocabulary refuses phrases in every text file of the repository.
+func checkVocabulary(t *Tree) ([]Problem, error) {
+	var out []Problem
+	all := phrases()
+	for _, name := range t.files {
+		if vocabularyExempt[path.Base(name)] || vocabularyExempt[name] {
+			continue
+		}
+		lines, err := t.lines(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
+			for _, p := range all {
+				for _, m := range p.pattern.FindAllString(l.text, -1) {
+					if p.allowed == nil || !p.allowed(m) {
+						out = append(out, Problem{
+							File: name, Line: l.no, What: strings.TrimSpace(m) + " " + p.what, Remedy: p.remedy,
+						})
+					}
+				}
+			}
+		}
+	}
+	return out, nil
+}
 
 func TestVocabulary(t *testing.T) {
 	tests := []struct {

@@ -1,3 +1,7 @@
+// Command run is `make run`: it starts the daemon in the foreground, in a
+// folder of its own under build/, has the command line show and measure this
+// machine, has two workers exchange data, and then shows the machine's state as it
+// moves, until Ctrl-C. With -once it ends after the measurements.
 package main
 
 import (
@@ -6,27 +10,32 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/testcluster"
 )
 
 // maxHome is the longest path of a folder in which the daemon's socket has a
 // path that the system takes (103 bytes on macOS, 107 on Linux).
 const maxHome = 85
 
+// readyDeadline bounds the start of the daemon, until it knows which MLX is installed.
+const readyDeadline = time.Minute
+
 func main() {
 	once := flag.Bool("once", false, "measure once, then end")
-	programs := flag.String("programs", "build/bin", "the folder of fulmend and fulmen-rank")
+	programs := flag.String("programs", "build/bin", "the folder of fulmen, fulmend and fulmen-rank")
 	home := flag.String("home", "build/home", "the folder for everything that the daemon keeps")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, *programs, *home, *once)
-	if errors.Is(err, context.Canceled) {
+	if ctx.Err() != nil {
 		fmt.Println("\nStopped.")
 		return
 	}
@@ -49,45 +58,51 @@ func run(ctx context.Context, programs, home string, once bool) error {
 		}
 		defer os.RemoveAll(home)
 	}
-	d, err := startDaemon(ctx, filepath.Join(programs, "fulmend"), home)
-	if err != nil {
-		return err
+	d := &testcluster.Daemon{Home: home}
+	defer d.End(syscall.SIGTERM)
+	if err := ready(ctx, d, filepath.Join(programs, "fulmend")); err != nil {
+		return fmt.Errorf("%w; the log is in %s, and make build builds the daemon", err, home)
 	}
-	defer d.stop()
-	c, err := client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: d.socket}}})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-
-	screen := newScreen(os.Stdout)
-	if err := showMachine(ctx, c); err != nil {
-		return err
-	}
-	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("  API %s, folder %s\n\n", info.APIURL, home)
-	if err := measure(ctx, c, screen); err != nil {
-		return err
-	}
-	if err := exchange(ctx, filepath.Join(programs, "fulmen-rank"), screen); err != nil {
-		return err
-	}
-	if once {
+	fulmen := func(args ...string) error {
+		c := exec.CommandContext(ctx, filepath.Join(programs, "fulmen"), args...)
+		c.Env = append(os.Environ(), api.EnvHome+"="+home)
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+		if err := c.Run(); err != nil {
+			return fmt.Errorf("fulmen %s: %w", args[0], err)
+		}
 		return nil
 	}
+	err = errors.Join(fulmen("status"), fulmen("measure", "gpu"))
+	if err != nil {
+		return err
+	}
+	if err := exchange(ctx, filepath.Join(programs, "fulmen-rank")); err != nil || once {
+		return err
+	}
 	fmt.Println("\nFulmen runs. Ctrl-C ends it.")
-	return showLive(ctx, c, screen)
+	return fulmen("watch", "memory", "system")
 }
 
-// one gets this node's document of a kind into value; false where there is
-// none yet.
-func one(ctx context.Context, c *client.Client, kind api.Kind, value any) (api.Document, bool, error) {
-	state, err := client.Call[api.StateGetResult](ctx, c, "state.get", api.StateSelect{Kinds: []api.Kind{kind}})
-	if err != nil || len(state.Docs) == 0 {
-		return api.Document{}, false, err
+// ready starts the daemon and waits until it has learnt what MLX there is. A signal to
+// the whole group reaches it by itself.
+func ready(ctx context.Context, d *testcluster.Daemon, program string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyDeadline, errors.New("the daemon was not ready in a minute"))
+	defer cancel()
+	command := exec.Command(program)
+	command.Env = append(os.Environ(), api.EnvHome+"="+d.Home)
+	if err := d.Run(ctx, "the daemon", command); err != nil {
+		return err
 	}
-	return state.Docs[0], true, state.Docs[0].Decode(value)
+	for event, err := range d.Client.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindIdentity}}) {
+		if err != nil {
+			return err
+		}
+		for _, document := range event.Put {
+			if document.Unknown["mlx_version"] != api.ReasonNotYetRead {
+				return nil
+			}
+		}
+	}
+	return context.Cause(ctx)
 }

@@ -6,10 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/png"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +27,11 @@ const (
 	// still is between two looks at a screen.
 	still = 200 * time.Millisecond
 )
+
+// look is how the panel and its menus look: quiet, as a Mac's.
+//
+//go:embed all:look
+var look embed.FS
 
 // desktop is a screen in memory with a panel on it.
 type desktop struct {
@@ -44,7 +52,11 @@ func newDesktop(ctx context.Context) (*desktop, error) {
 	if d.home, err = os.MkdirTemp("", "fulmen-screen"); err != nil {
 		return d, err
 	}
-	if err := look(d.home); err != nil {
+	quiet, err := fs.Sub(look, "look")
+	if err == nil {
+		err = os.CopyFS(d.home, quiet)
+	}
+	if err != nil {
 		return d, err
 	}
 	d.env = append(os.Environ(), "HOME="+d.home, "XDG_CONFIG_HOME="+filepath.Join(d.home, ".config"), "XDG_RUNTIME_DIR="+d.home,
@@ -135,11 +147,7 @@ func (d *desktop) screen(ctx context.Context) (*image.RGBA, error) {
 		return nil, err
 	}
 	pixels := image.NewRGBA(seen.Bounds())
-	for y := range seen.Bounds().Dy() {
-		for x := range seen.Bounds().Dx() {
-			pixels.Set(x, y, seen.At(x, y))
-		}
-	}
+	draw.Draw(pixels, pixels.Bounds(), seen, image.Point{}, draw.Src)
 	return pixels, nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"fulmen/app"
 	"fulmen/app/tray"
-	"fulmen/assets/icons"
+	"fulmen/assets"
 )
 
 // within bounds all of it.
@@ -68,7 +68,7 @@ func present(ctx context.Context, name string) error {
 		if p.name != name {
 			continue
 		}
-		screen := tray.New(func(i app.Icon) []byte { return icons.Menu(string(i)) })
+		screen := tray.New(func(i app.Icon) []byte { return assets.MenuIcon(string(i)) })
 		defer screen.Close()
 		tray.Loop(func() {
 			screen.Ready()

@@ -2,12 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // moment is what was used until now.
@@ -25,28 +24,21 @@ func now() moment {
 			m.own += time.Duration(u.Utime.Nano() + u.Stime.Nano())
 		}
 	}
-	if text, err := os.ReadFile("/proc/stat"); err == nil {
-		m.busy = busy(string(text))
+	if system, err := procfs.NewDefaultFS(); err == nil {
+		m.busy = busy(system)
 	}
 	return m
 }
 
-// busy reads how long the processors were, of /proc/stat: all but idle and waiting
-// for a disk, in hundredths of a second. Guests are in it already.
-func busy(text string) time.Duration {
-	line, _, _ := strings.Cut(text, "\n")
-	var ticks int64
-	for i, field := range strings.Fields(line) {
-		if i == 0 || i == 4 || i == 5 || i > 8 {
-			continue
-		}
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0
-		}
-		ticks += n
+// busy is how long the processors were: all but idle and waiting for a disk. Guests are
+// in it already. It is 0 where that is not told.
+func busy(system procfs.FS) time.Duration {
+	stat, err := system.Stat()
+	if err != nil {
+		return 0
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	c := stat.CPUTotal
+	return time.Duration((c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal) * float64(time.Second)).Round(time.Millisecond)
 }
 
 // cost is what all of it took.

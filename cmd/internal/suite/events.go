@@ -14,8 +14,8 @@ import (
 
 // event is a line of `go test -json`.
 type event struct {
-	Action, Package, ImportPath, Test, Output string
-	Elapsed                                   float64
+	Action, Package, Test, Output string
+	Elapsed                       float64
 }
 
 // result is how a package ended in one step.
@@ -39,7 +39,7 @@ type report struct {
 // follow reads what `go test -json` writes, until its end. What a test wrote is
 // shown where its package fails.
 func (r *report) follow(step string, from io.Reader) error {
-	said := map[string][]event{}
+	output := map[string][]event{}
 	lines := bufio.NewReader(from)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -48,7 +48,7 @@ func (r *report) follow(step string, from io.Reader) error {
 			if json.Unmarshal(line, &e) != nil {
 				e = event{Output: string(line)} // the go command's own words
 			}
-			r.take(step, e, said)
+			r.take(step, e, output)
 		}
 		if err == io.EOF {
 			return nil
@@ -59,39 +59,39 @@ func (r *report) follow(step string, from io.Reader) error {
 	}
 }
 
-func (r *report) take(step string, e event, said map[string][]event) {
+func (r *report) take(step string, e event, output map[string][]event) {
 	switch {
 	case e.Package == "" && e.Output != "": // of the compiler, or of the go command
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		fmt.Fprint(r.out, e.Output)
 	case e.Action == "output":
-		said[e.Package] = append(said[e.Package], e)
+		output[e.Package] = append(output[e.Package], e)
 	case e.Test != "" && (e.Action == "pass" || e.Action == "skip"):
-		kept := said[e.Package][:0]
-		for _, s := range said[e.Package] {
+		kept := output[e.Package][:0]
+		for _, s := range output[e.Package] {
 			if s.Test != e.Test && !strings.HasPrefix(s.Test, e.Test+"/") {
 				kept = append(kept, s)
 			}
 		}
-		said[e.Package] = kept
+		output[e.Package] = kept
 	case e.Test == "" && (e.Action == "pass" || e.Action == "skip" || e.Action == "fail"):
-		r.end(result{step: step, name: e.Package, took: time.Duration(e.Elapsed * float64(time.Second)), failed: e.Action == "fail"}, said[e.Package])
-		delete(said, e.Package)
+		r.end(result{step: step, name: e.Package, took: time.Duration(e.Elapsed * float64(time.Second)), failed: e.Action == "fail"}, output[e.Package])
+		delete(output, e.Package)
 	}
 }
 
 // end counts a package, and says so.
-func (r *report) end(done result, said []event) {
+func (r *report) end(done result, output []event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	word := "ok"
 	if done.failed {
 		word = "FAILED"
-		for _, s := range said {
+		for _, s := range output {
 			fmt.Fprint(r.out, s.Output)
 		}
-		done.faults = faults(said)
+		done.faults = faults(output)
 	}
 	r.ended = append(r.ended, done)
 	fmt.Fprintf(r.out, "%s  %d of %d  %s %s, %s, %.1f s\n", clock(time.Since(r.since)), len(r.ended), r.all, word, short(done.name), done.step, done.took.Seconds())
@@ -99,11 +99,11 @@ func (r *report) end(done result, said []event) {
 
 // faults are the first lines by which each test says what is wrong: what follows them is
 // often a long log.
-func faults(said []event) []string {
+func faults(output []event) []string {
 	const most, width = 3, 300
 	var all []string
 	count := map[string]int{}
-	for _, s := range said {
+	for _, s := range output {
 		if strings.Contains(s.Output, "_test.go:") && count[s.Test] < most {
 			count[s.Test]++
 			line := strings.TrimSpace(s.Output)

@@ -53,7 +53,7 @@ func steps(p parted) (left, right []step) {
 			step{"darwinsim", "over simulated frameworks", []string{"-tags=darwinsim", "-run=OverDarwin|Benchmarks"}, []string{"fulmen/daemon/internal/rdma", "fulmen/daemon/internal/facts"}})
 	}
 	all := "-run=^(" + strings.Join(p.tests, "|") + ")$"
-	return left, []step{{"plain", "plain", nil, early(p.plain)}, {"plain", "at length", []string{all}, early(p.again)}}
+	return left, []step{{"plain", "plain", nil, early(p.plain)}, {"plain", "in full", []string{all}, early(p.again)}}
 }
 
 // early gives the packages with those that take longest at the head.
@@ -152,14 +152,14 @@ func each(ctx context.Context, r *report, steps []step) error {
 		args := slices.Concat([]string{"test", "-json", "-vet=off", "-timeout=20m"}, s.flags, s.packages)
 		c := command(ctx, "go", args...)
 		c.Stdout = nil
-		said, err := c.StdoutPipe()
+		stdout, err := c.StdoutPipe()
 		if err == nil {
 			err = c.Start()
 		}
 		if err != nil {
 			return err
 		}
-		err = r.follow(s.name, said)
+		err = r.follow(s.name, stdout)
 		if err = errors.Join(err, c.Wait()); err != nil {
 			failed = append(failed, fmt.Errorf("the tests %s: %w", s.name, err))
 		}

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"fulmen/cmd/internal/rules"
 )
 
 // unit is a package as the go command lists it.
@@ -89,6 +87,7 @@ type seen struct {
 	concurrent bool     // a go statement, or what is there for several goroutines
 	tests      []string // that ask for short
 	shorter    bool     // something else asks for it
+	fuzz       []string // targets
 }
 
 func look(u unit) (seen, error) {
@@ -108,8 +107,13 @@ func look(u unit) (seen, error) {
 // see notes what a declaration has.
 func (s *seen) see(d ast.Decl) {
 	test := "" // that it is
-	if f, _ := d.(*ast.FuncDecl); f != nil && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
-		test = f.Name.Name
+	if f, _ := d.(*ast.FuncDecl); f != nil && f.Recv == nil {
+		switch {
+		case strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain":
+			test = f.Name.Name
+		case strings.HasPrefix(f.Name.Name, "Fuzz"):
+			s.fuzz = append(s.fuzz, f.Name.Name)
+		}
 	}
 	ast.Inspect(d, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -138,18 +142,19 @@ func (s *seen) see(d ast.Decl) {
 // fuzz runs every fuzz target of the module that builds on this machine for that long,
 // one after the other: `go test -fuzz` takes one at a time. The first that fails is the last.
 func fuzz(ctx context.Context, each string) error {
-	tree, err := rules.FindTree()
+	all, err := list()
 	if err != nil {
 		return err
 	}
-	targets, err := tree.FuzzTargets()
-	if err != nil {
-		return err
-	}
-	for _, t := range targets {
-		c := command(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+each, t.Package)
-		if err := c.Run(); err != nil {
-			return fmt.Errorf("%s of %s: %w", t.Name, t.Package, err)
+	for _, u := range all {
+		s, err := look(u)
+		if err != nil {
+			return err
+		}
+		for _, name := range s.fuzz {
+			if err := command(ctx, "go", "test", "-run=^$", "-fuzz=^"+name+"$", "-fuzztime="+each, u.ImportPath).Run(); err != nil {
+				return fmt.Errorf("%s of %s: %w", name, u.ImportPath, err)
+			}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"github.com/prometheus/procfs"
 )
 
 func TestSplit(t *testing.T) {
@@ -72,6 +73,24 @@ func TestEveryPackageIsTested(t *testing.T) {
 	is.Equal(early([]string{"fulmen/a", first[1], "fulmen/b", first[0]}), []string{first[0], first[1], "fulmen/a", "fulmen/b"})
 }
 
+func TestFuzzTargets(t *testing.T) {
+	is := is.New(t)
+	all, err := list()
+	is.NoErr(err)
+	targets := map[string][]string{}
+	for _, u := range all {
+		s, err := look(u)
+		is.NoErr(err)
+		for _, name := range s.fuzz {
+			is.True(strings.HasPrefix(name, "Fuzz"))
+			targets[u.ImportPath] = append(targets[u.ImportPath], name)
+		}
+	}
+	is.True(len(targets) > 30)
+	is.Equal(targets["fulmen/cmd/internal/bundle/machofile"], []string{"FuzzParse"})
+	is.Equal(targets["fulmen/cmd/internal/suite"], nil) // func FuzzXxx stands in its tests as a text
+}
+
 func TestReport(t *testing.T) {
 	is := is.New(t)
 	var out bytes.Buffer
@@ -128,8 +147,13 @@ func TestCost(t *testing.T) {
 		is.NoErr(tt.cost.within(14 * m))
 		is.True(tt.cost.within(12*m) != nil)
 	}
-	is.Equal(busy("cpu  100 2 30 5000 600 7 8 9 50 0\ncpu0 1 1 1 1\n"), 1560*time.Millisecond)
-	is.Equal(busy("cpu  x\n"), time.Duration(0))
+	for text, want := range map[string]time.Duration{"cpu  100 2 30 5000 600 7 8 9 50 0\ncpu0 1 1 1 1\n": 1560 * time.Millisecond, "cpu  x\n": 0} {
+		folder := t.TempDir()
+		is.NoErr(os.WriteFile(filepath.Join(folder, "stat"), []byte(text), 0o600))
+		system, err := procfs.NewFS(folder)
+		is.NoErr(err)
+		is.Equal(busy(system), want)
+	}
 	before := now()
 	is.True(since(before).wall > 0)
 }

@@ -28,14 +28,6 @@ const (
 	ReasonDeadline Reason = "deadline"
 )
 
-// Reasons lists every reason.
-func Reasons() []Reason {
-	return []Reason{
-		ReasonUsage, ReasonNoDevice, ReasonOutOfMemory, ReasonBackendUnavailable, ReasonGroupInit,
-		ReasonGroupTooSmall, ReasonWrongResult, ReasonMLX, ReasonCancelled, ReasonDeadline,
-	}
-}
-
 // Error is why a worker ends without a result.
 type Error struct {
 	Reason Reason `json:"reason"`

@@ -33,7 +33,6 @@ type Daemon struct {
 	server *http.Server
 
 	mu       sync.Mutex
-	answers  map[string]Answer
 	streams  map[string]Stream
 	docs     []api.Document
 	watches  map[*watch]bool
@@ -60,7 +59,7 @@ func Start(home string) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{answers: map[string]Answer{}, streams: map[string]Stream{}, watches: map[*watch]bool{}, conns: map[*websocket.Conn]bool{}, answered: map[string]int{}, next: make(chan struct{})}
+	d := &Daemon{streams: map[string]Stream{}, watches: map[*watch]bool{}, conns: map[*websocket.Conn]bool{}, answered: map[string]int{}, next: make(chan struct{})}
 	d.server = &http.Server{Handler: http.HandlerFunc(d.serve)}
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return d, nil
@@ -80,9 +79,10 @@ func (d *Daemon) Drop() {
 
 // Set says what a method answers from now on.
 func (d *Daemon) Set(method string, answer Answer) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.answers[method] = answer
+	d.SetStream(method, func(params json.RawMessage) (any, func(func(any) error), error) {
+		result, err := answer(params)
+		return result, nil, err
+	})
 }
 
 // SetStream says what a method that is followed by notifications answers from now on.
@@ -190,7 +190,7 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 	response := api.Response{JSONRPC: api.JSONRPCVersion, ID: request.ID}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	answer, stream := d.answers[request.Method], d.streams[request.Method]
+	stream := d.streams[request.Method]
 	var then func(notify func(any) error)
 	if request.Method != "daemon.create_token" && request.Method != "daemon.revoke_token" {
 		d.calls = append(d.calls, Call{request.Method, string(request.Params)})
@@ -198,12 +198,6 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 	var result any
 	var err error = api.NewError(api.ReasonUnknownMethod, request.Method)
 	switch {
-	case answer != nil:
-		func() {
-			d.mu.Unlock()
-			defer d.mu.Lock()
-			result, err = answer(request.Params)
-		}()
 	case stream != nil:
 		func() {
 			d.mu.Unlock()

@@ -19,8 +19,8 @@ type Flood struct {
 	ctx context.Context
 	run sync.WaitGroup
 	mu  sync.Mutex
-	// said counts what was said, by what it was.
-	said map[string]int
+	// reported counts what was said, by what it was.
+	reported map[string]int
 }
 
 // Floods has a member flood daemons: with documents beyond its quota, new versions of
@@ -28,7 +28,7 @@ type Flood struct {
 // say nothing before they are known and after, and half of a frame on as many as are
 // taken.
 func (m *Member) Floods(ctx context.Context, nodes ...api.NodeID) *Flood {
-	f := &Flood{by: m, ctx: ctx, said: map[string]int{}}
+	f := &Flood{by: m, ctx: ctx, reported: map[string]int{}}
 	text := strings.Repeat("x", 100<<10)
 	half := frame.Encode(make([]byte, api.MaxMessageBytes))[:api.MaxMessageBytes/2]
 	for _, to := range nodes {
@@ -59,7 +59,7 @@ func (m *Member) Floods(ctx context.Context, nodes ...api.NodeID) *Flood {
 		})
 		f.calls(to, &open, "calls", func(int) (string, any) { return "peer.hello", struct{}{} })
 		f.again("silent strangers", func() bool {
-			conn, err := m.Knock(ctx, to)
+			conn, err := m.Connect(ctx, to)
 			if err == nil {
 				f.holds(conn, nil)
 			}
@@ -88,7 +88,7 @@ func (f *Flood) Over() map[string]int {
 	f.run.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.said
+	return f.reported
 }
 
 func (f *Flood) add(docs []api.Document, kind api.Kind, name string, value any) []api.Document {
@@ -108,7 +108,7 @@ func (f *Flood) again(what string, do func() bool) {
 		for f.ctx.Err() == nil {
 			if do() {
 				f.mu.Lock()
-				f.said[what]++
+				f.reported[what]++
 				f.mu.Unlock()
 			}
 			select {
@@ -120,15 +120,15 @@ func (f *Flood) again(what string, do func() bool) {
 }
 
 // holds keeps a connection until the daemon or the flood ends it, and closes over then.
-func (f *Flood) holds(conn net.Conn, say []byte) (over <-chan struct{}) {
+func (f *Flood) holds(conn net.Conn, report []byte) (over <-chan struct{}) {
 	stop := context.AfterFunc(f.ctx, func() { conn.Close() })
 	ended := make(chan struct{})
 	f.run.Go(func() {
 		defer close(ended)
 		defer stop()
 		defer conn.Close()
-		if say != nil {
-			if _, err := conn.Write(say); err != nil {
+		if report != nil {
+			if _, err := conn.Write(report); err != nil {
 				return
 			}
 		}

@@ -22,8 +22,8 @@ import (
 	"fulmen/native/frame"
 )
 
-// patience bounds one answer; all others are within the daemons' own bounds.
-const patience = time.Minute
+// timeout bounds one answer; all others are within the daemons' own bounds.
+const timeout = time.Minute
 
 // ErrTurnedAway is a connection that a daemon did not take.
 var ErrTurnedAway = errors.New("the connection was not taken")
@@ -50,15 +50,15 @@ func (m *Member) Person(user string) api.Principal {
 	return api.Principal{User: user, Node: m.Node}
 }
 
-// Knock opens a connection without a word: whoever comes is a stranger still.
-func (m *Member) Knock(ctx context.Context, to api.NodeID) (net.Conn, error) {
+// Connect opens a connection without a word: whoever comes is a stranger still.
+func (m *Member) Connect(ctx context.Context, to api.NodeID) (net.Conn, error) {
 	return m.net.sockets.Dial(ctx, "", netip.Addr{}, m.net.at[to])
 }
 
 // Open opens a connection as a member and says what it carries, and gives it before
 // the daemon has answered.
 func (m *Member) Open(ctx context.Context, to api.NodeID, first api.PeerConn) (net.Conn, error) {
-	raw, err := m.Knock(ctx, to)
+	raw, err := m.Connect(ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (m *Member) Stream(ctx context.Context, to api.NodeID, first api.PeerConn) 
 	if err != nil {
 		return nil, errors.Join(ErrTurnedAway, err)
 	}
-	if err = conn.SetReadDeadline(time.Now().Add(patience)); err == nil {
-		var said []byte
-		if said, err = frame.Read(conn, 1); err == nil && !bytes.Equal(said, []byte{1}) {
-			err = fmt.Errorf("it says %v", said)
+	if err = conn.SetReadDeadline(time.Now().Add(timeout)); err == nil {
+		var reported []byte
+		if reported, err = frame.Read(conn, 1); err == nil && !bytes.Equal(reported, []byte{1}) {
+			err = fmt.Errorf("it says %v", reported)
 		}
 	}
 	if err != nil {
@@ -133,8 +133,8 @@ func (m *Member) Call(ctx context.Context, to api.NodeID, method string, params,
 		return err
 	}
 	if answer.Error != nil {
-		told := api.ResponseError{Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data}
-		return told.Err()
+		reported := api.ResponseError{Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data}
+		return reported.Err()
 	}
 	if result == nil {
 		return nil
@@ -158,7 +158,7 @@ func (c *calls) ask(method string, params any) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	if err := c.conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return a, err
 	}
 	if _, err := c.conn.Write(frame.Encode(text)); err != nil {
@@ -265,8 +265,8 @@ func (m *Member) Puts(ctx context.Context, to api.NodeID, docs ...api.Document) 
 	return refused, nil
 }
 
-// Vouches signs a spec as a person's node.
-func (m *Member) Vouches(spec api.JobSpec) (api.Warrant, error) {
+// SignSpec signs a spec as a person's node.
+func (m *Member) SignSpec(spec api.JobSpec) (api.Warrant, error) {
 	raw, sig, err := api.SignSpec(m.cluster, m.Key(), spec)
 	return api.Warrant{Spec: raw, SpecSig: sig}, err
 }

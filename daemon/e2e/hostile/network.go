@@ -97,7 +97,7 @@ func (n *Network) Invented(name string, in api.ClusterID) *Member {
 	return &Member{Identity: cluster.NewIdentity(ed25519.NewKeyFromSeed(seed[:])), net: n, cluster: in}
 }
 
-// document is the network's next version, as whoever's.
+// version is the network's next document, written in anybody's name.
 func (n *Network) version() api.Version {
 	n.mu.Lock()
 	defer n.mu.Unlock()

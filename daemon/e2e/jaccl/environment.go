@@ -34,16 +34,35 @@ func FromEnvironment(environ []string) (Options, error) {
 	if err != nil {
 		return o, err
 	}
-	if err := json.Unmarshal(text, &o.Devices); err != nil {
+	var rows [][]devices
+	if err := json.Unmarshal(text, &rows); err != nil {
 		return o, err
 	}
-	for i, row := range o.Devices {
-		if len(row) != len(o.Devices) || row[i] != nil {
-			return o, fmt.Errorf("row %d of the devices is not one of %d with null on the diagonal", i, len(o.Devices))
+	for i, row := range rows {
+		if len(row) != len(rows) || row[i] != nil {
+			return o, fmt.Errorf("row %d of the devices is not one of %d with null on the diagonal", i, len(rows))
 		}
+		cells := make([][]string, len(row))
+		for j, names := range row {
+			cells[j] = names
+		}
+		o.Devices = append(o.Devices, cells)
 	}
 	mark := fnv.New64a()
 	fmt.Fprint(mark, set["FULMEN_JOB"])
 	o.Mark = mark.Sum64()
 	return o, nil
+}
+
+// devices are those of a cell: null, one name or a list.
+type devices []string
+
+// UnmarshalJSON reads all three.
+func (d *devices) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil && one != "" {
+		*d = devices{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(d))
 }

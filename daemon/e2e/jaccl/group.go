@@ -15,6 +15,7 @@ import (
 type Group struct {
 	rank, size int
 	conns      []net.Conn // rank 0: of ranks 1 and on, in order; others: to rank 0
+	wires      *wires     // of a mesh whose ranks exchange something; nil else
 }
 
 // ErrMixed is a group of whose ranks not all belong to the same.
@@ -49,8 +50,19 @@ func Join(ctx context.Context, o Options) (joined *Group, err error) {
 		return nil, err
 	}
 	o.at(StepNumbered)
+	if o.Exchanges && rings == 1 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		g.wires = &wires{listener: listener}
+	}
 	for side := range rings {
-		if err := g.describe(o, side); err != nil {
+		ports, err := g.describe(o, side)
+		if err == nil && g.wires != nil {
+			err = g.wires.open(ctx, o, ports)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -69,6 +81,12 @@ func Join(ctx context.Context, o Options) (joined *Group, err error) {
 func (g *Group) Close() {
 	for _, c := range g.conns {
 		if c != nil {
+			c.Close()
+		}
+	}
+	if g.wires != nil {
+		g.wires.listener.Close()
+		for _, c := range g.wires.conns {
 			c.Close()
 		}
 	}
@@ -166,30 +184,37 @@ func connect(ctx context.Context, o Options) (net.Conn, error) {
 	return nil, fmt.Errorf("rank 0 could not be connected to at %s", o.Coordinator)
 }
 
-// describe gathers first how many queue pairs each has, then what they are.
-func (g *Group) describe(o Options, side int) error {
-	mine := make([]byte, 0, g.size*descriptionBytes)
-	for i := range g.size {
+// describe gathers first how many queue pairs each has, one for each cable to each rank,
+// then what they are. It gives the ports that they name.
+func (g *Group) describe(o Options, side int) ([]uint16, error) {
+	var mine []byte
+	count := g.size * max(len(o.Devices[0][1]), 1)
+	for i := range count {
 		one := make([]byte, descriptionBytes)
 		binary.LittleEndian.PutUint64(one, o.Mark)
 		binary.LittleEndian.PutUint32(one[8:], uint32(g.rank))
 		one[12], one[13] = byte(i), byte(side)
+		if g.wires != nil {
+			binary.LittleEndian.PutUint16(one[portAt:], uint16(g.wires.listener.Addr().(*net.TCPAddr).Port))
+		}
 		mine = append(mine, one...)
 	}
-	if _, err := g.gather(binary.LittleEndian.AppendUint32(nil, uint32(g.size))); err != nil {
-		return err
+	if _, err := g.gather(binary.LittleEndian.AppendUint32(nil, uint32(count))); err != nil {
+		return nil, err
 	}
 	all, err := g.gather(mine)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	ports := make([]uint16, g.size)
 	for rank := range g.size {
 		part := bytes.Clone(all[rank*len(mine) : (rank+1)*len(mine)])
 		if binary.LittleEndian.Uint64(part) != o.Mark || binary.LittleEndian.Uint32(part[8:]) != uint32(rank) {
-			return ErrMixed
+			return nil, ErrMixed
 		}
+		ports[rank] = binary.LittleEndian.Uint16(part[portAt:])
 	}
-	return nil
+	return ports, nil
 }
 
 // gather sends as many bytes as every other rank and gets those of all.

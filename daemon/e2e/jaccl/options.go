@@ -13,6 +13,8 @@ type Options struct {
 	Devices [][][]string
 	// Ring makes a ring of what may be a mesh too.
 	Ring bool
+	// Exchanges has the ranks of a mesh connect over each cable, for [Group.Exchange].
+	Exchanges bool
 	// Coordinator is where rank 0 listens.
 	Coordinator string
 	// Network is whose sockets are used; nil = this machine's.

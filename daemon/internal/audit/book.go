@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"iter"
 
 	"fulmen/daemon/api"
@@ -35,9 +36,6 @@ type held struct {
 	dropped bool
 }
 
-// change is what has to be written.
-type change struct{ changed, dropped []*held }
-
 func newBook(most, mostPerCaller int) *book {
 	return &book{most: most, mostPerCaller: mostPerCaller, callers: map[string]*caller{}}
 }
@@ -51,32 +49,29 @@ func callerOf(e Entry) string {
 	return "user " + e.By.User
 }
 
-// add takes a call.
-func (b *book) add(e Entry, at api.Time) (api.AuditEntry, change) {
+// add takes a call. What it returns beside the entry has to be written.
+func (b *book) add(e Entry, at api.Time) (api.AuditEntry, []*held) {
 	if c := b.callers[callerOf(e)]; c != nil {
 		if h := c.newest[e]; h != nil && at.Sub(h.entry.Last.Time).Abs() <= api.AuditRepeat {
 			h.entry.Count++
 			if at.After(h.entry.Last.Time) {
 				h.entry.Last = at
 			}
-			return h.entry, change{changed: []*held{h}}
+			return h.entry, []*held{h}
 		}
 	}
 	b.seq++
 	h := &held{entry: api.AuditEntry{Seq: b.seq, AuditCall: e, First: at, Last: at, Count: 1}}
 	b.put(h)
-	var done change
-	b.makeRoom(callerOf(e), &done)
-	done.changed = append(done.changed, h)
-	return h.entry, done
+	return h.entry, append(b.makeRoom(callerOf(e)), h)
 }
 
-// restore takes an entry that is stored, after all older ones.
-func (b *book) restore(e api.AuditEntry) (done change) {
+// restore takes an entry that is stored, after all older ones, and gives those that
+// have to be written.
+func (b *book) restore(e api.AuditEntry) []*held {
 	b.seq = max(b.seq, e.Seq)
 	b.put(&held{entry: e, stored: true})
-	b.makeRoom(callerOf(e.AuditCall), &done)
-	return done
+	return b.makeRoom(callerOf(e.AuditCall))
 }
 
 func (b *book) put(h *held) {
@@ -94,13 +89,14 @@ func (b *book) put(h *held) {
 }
 
 // makeRoom keeps the bounds after a caller has got one more entry.
-func (b *book) makeRoom(of string, done *change) {
+func (b *book) makeRoom(of string) (changed []*held) {
 	if b.callers[of].n > b.mostPerCaller {
-		b.evict(of, done)
+		changed = b.evict(of)
 	}
 	if b.n > b.most {
-		b.evict(b.fullest(), done)
+		changed = append(changed, b.evict(b.fullest())...)
 	}
+	return changed
 }
 
 // fullest is the caller with the most entries; of several the one with the oldest.
@@ -120,7 +116,7 @@ func (b *book) fullest() string {
 // evict drops one entry of a caller: the oldest of the most that are alike. Where none
 // are, the oldest that is not the newest of its outcome. What is dropped is counted
 // with the oldest of those that remain.
-func (b *book) evict(of string, done *change) {
+func (b *book) evict(of string) (changed []*held) {
 	c := b.callers[of]
 	var victim *held
 	size := 1
@@ -136,19 +132,17 @@ func (b *book) evict(of string, done *change) {
 		}
 		victim = c.oldest(func(h *held) bool { return newest[h.entry.Why] != h.entry.Seq })
 	}
-	if victim == nil {
-		victim = c.oldest(nil)
-	}
-	b.drop(of, victim, done)
+	victim = cmp.Or(victim, c.oldest(nil))
+	b.drop(of, victim)
 	heirs := c.groups[group{victim.entry.What, victim.entry.Why}]
 	var heir *held
 	if len(heirs) > 0 {
 		heir = heirs[0]
 	} else if heir = c.oldest(nil); heir == nil {
-		return
+		return []*held{victim}
 	}
 	heir.entry.Dropped += victim.entry.Count + victim.entry.Dropped
-	done.changed = append(done.changed, heir)
+	return []*held{victim, heir}
 }
 
 // oldest is the caller's oldest entry of those at the heads of their groups that keep
@@ -163,7 +157,7 @@ func (c *caller) oldest(keep func(*held) bool) (first *held) {
 }
 
 // drop takes an entry out.
-func (b *book) drop(of string, h *held, done *change) {
+func (b *book) drop(of string, h *held) {
 	c, g := b.callers[of], group{h.entry.What, h.entry.Why}
 	at := 0
 	for c.groups[g][at] != h {
@@ -185,21 +179,19 @@ func (b *book) drop(of string, h *held, done *change) {
 	}
 	b.n--
 	h.dropped = true
-	done.dropped = append(done.dropped, h)
 }
 
-// expire drops the entries whose last call was before a time.
-func (b *book) expire(before api.Time) (done change) {
-	var old []*held
+// expire drops the entries whose last call was before a time, and gives them.
+func (b *book) expire(before api.Time) (old []*held) {
 	for h := range b.all() {
 		if h.entry.Last.Before(before.Time) {
 			old = append(old, h)
 		}
 	}
 	for _, h := range old {
-		b.drop(callerOf(h.entry.AuditCall), h, &done)
+		b.drop(callerOf(h.entry.AuditCall), h)
 	}
-	return done
+	return old
 }
 
 // all are the entries, in no order.

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // Whatever anybody does: space is bounded, nobody's calls push out those of others
@@ -18,7 +18,7 @@ func TestBounds(t *testing.T) {
 	const most, perCaller, callers = 120, 40, 6
 	whats := append(api.PeerConnKind("").Values(), "peer.start", "peer.end", "peer.renew", "job.stop")
 	whys := api.AuditWhy("").Values()
-	for seed := range seeds.Upto(t, 30) {
+	for seed := range testkit.Upto(t, 30) {
 		random := seed.Source(1)
 		b := newBook(most, perCaller)
 		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -101,7 +101,7 @@ func Concerns(e Entry, person api.Principal) bool {
 // OfPeer is the record of what another node had this one do, or was refused. account is
 // that as which jobs of the principal run here; empty where they do not.
 func OfPeer(e gate.Entry, account string) Entry {
-	what, _, _ := strings.Cut(e.Door, "/")
+	what, _, _ := strings.Cut(e.Route, "/")
 	entry := Entry{Node: e.From, By: e.By, Of: e.Of, What: what, Subject: e.Subject, Reason: e.Refused, Why: peerWhy[e.Why], Account: account}
 	if e.Refused != "" {
 		entry.Why = api.AuditRefused

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -52,29 +51,28 @@ type Log struct {
 
 	writing sync.Mutex // held during a write, so that an older state never comes later
 
-	mu     sync.Mutex
-	book   *book
-	dirty  map[*held]struct{}  // not written as they are now
-	forget map[string]struct{} // written, and to be deleted
-	timer  native.Timer        // nil where nothing is to be written
-	due    time.Duration       // when, on Boot
-	expire time.Time           // when Record looks for old entries next
-	said   bool                // that nothing can be written
-	ended  bool
+	mu       sync.Mutex
+	book     *book
+	pending  map[string]*held // not stored as they are now; those that were dropped are to be deleted
+	timer    native.Timer     // nil where nothing is to be written
+	due      time.Duration    // when, on Boot
+	expire   time.Time        // when Record looks for old entries next
+	reported bool             // that nothing can be written
+	ended    bool
 }
 
 // Open reads what is stored. Records that cannot be read are left out and deleted.
 func Open(c Config) (*Log, error) {
-	l := &Log{config: c, book: newBook(api.AuditKept, api.AuditKeptPerCaller), dirty: map[*held]struct{}{}, forget: map[string]struct{}{}}
+	l := &Log{config: c, book: newBook(api.AuditKept, api.AuditKeptPerCaller), pending: map[string]*held{}}
 	damaged := 0
 	err := c.Store.LoadAudit(func(key string, raw []byte) {
 		entry, err := decode(raw)
 		if err != nil || keyOf(entry.Seq) != key {
 			damaged++
-			l.forget[key] = struct{}{}
+			l.pending[key] = &held{stored: true, dropped: true}
 			return
 		}
-		l.note(l.book.restore(entry))
+		l.noteLocked(l.book.restore(entry))
 	})
 	if err != nil {
 		return nil, err
@@ -84,9 +82,9 @@ func Open(c Config) (*Log, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.expireOld()
-	if len(l.dirty)+len(l.forget) > 0 {
-		l.arm(writeNew)
+	l.expireOldLocked()
+	if len(l.pending) > 0 {
+		l.armLocked(writeNew)
 	}
 	return l, nil
 }
@@ -99,21 +97,21 @@ func (l *Log) Record(e Entry) {
 	defer l.mu.Unlock()
 	now := l.config.Clock.Now()
 	if now.After(l.expire) || l.expire.Sub(now) > expireEvery { // also after the wall clock was set back
-		l.expireOld()
+		l.expireOldLocked()
 	}
-	entry, change := l.book.add(e, api.TimeOf(now))
-	l.note(change)
+	entry, changed := l.book.add(e, api.TimeOf(now))
+	l.noteLocked(changed)
 	if entry.Count == 1 {
-		l.arm(writeNew)
+		l.armLocked(writeNew)
 	} else {
-		l.arm(writeRepeat)
+		l.armLocked(writeRepeat)
 	}
 }
 
 // List gives a page of the entries that a reader may see.
 func (l *Log) List(p api.EventAuditParams, sees func(Entry) bool) api.EventAuditResult {
 	l.mu.Lock()
-	l.expireOld()
+	l.expireOldLocked()
 	var all []api.AuditEntry
 	for h := range l.book.all() {
 		if e := h.entry; !e.Last.Before(p.Since.Time) && (p.Before == 0 || e.Seq < p.Before) && sees(e.AuditCall) {
@@ -126,31 +124,29 @@ func (l *Log) List(p api.EventAuditParams, sees func(Entry) bool) api.EventAudit
 	return api.EventAuditResult{Entries: append([]api.AuditEntry{}, all[first:]...), More: first > 0}
 }
 
-// expireOld drops what is too old. The caller holds mu.
-func (l *Log) expireOld() {
+// expireOldLocked drops what is too old.
+func (l *Log) expireOldLocked() {
 	now := l.config.Clock.Now()
 	l.expire = now.Add(expireEvery)
-	if change := l.book.expire(api.TimeOf(now.Add(-api.AuditTTL))); len(change.dropped) > 0 {
-		l.note(change)
-		l.arm(writeNew)
+	if old := l.book.expire(api.TimeOf(now.Add(-api.AuditTTL))); len(old) > 0 {
+		l.noteLocked(old)
+		l.armLocked(writeNew)
 	}
 }
 
-// note takes what has to be written. The caller holds mu.
-func (l *Log) note(c change) {
-	for _, h := range c.changed {
-		l.dirty[h] = struct{}{}
-	}
-	for _, h := range c.dropped {
-		delete(l.dirty, h)
-		if h.stored {
-			l.forget[keyOf(h.entry.Seq)] = struct{}{}
+// noteLocked takes what has to be written.
+func (l *Log) noteLocked(changed []*held) {
+	for _, h := range changed {
+		if key := keyOf(h.entry.Seq); h.dropped && !h.stored {
+			delete(l.pending, key)
+		} else {
+			l.pending[key] = h
 		}
 	}
 }
 
-// arm has what is noted written within a time. The caller holds mu.
-func (l *Log) arm(within time.Duration) {
+// armLocked has what is noted written within a time.
+func (l *Log) armLocked(within time.Duration) {
 	due := l.config.Clock.Boot() + within
 	if l.ended || l.timer != nil && l.due <= due {
 		return
@@ -171,63 +167,45 @@ func (l *Log) Flush() error {
 		l.timer.Stop()
 		l.timer = nil
 	}
-	var entries []api.AuditEntry
-	var fresh []*held
-	for h := range l.dirty {
-		entries = append(entries, h.entry)
-		if !h.stored {
-			h.stored = true // by the time that it is dropped, if it is
-			fresh = append(fresh, h)
+	taken := l.pending
+	l.pending = map[string]*held{}
+	put, forget := map[string][]byte{}, []string{}
+	for key, h := range taken {
+		if h.dropped {
+			forget = append(forget, key)
+		} else {
+			put[key], _ = json.Marshal(h.entry) // of texts and numbers
 		}
 	}
-	dirty, forget := l.dirty, slices.Collect(maps.Keys(l.forget))
-	l.dirty, l.forget = map[*held]struct{}{}, map[string]struct{}{}
 	l.mu.Unlock()
-	if len(entries)+len(forget) == 0 {
+	if len(taken) == 0 {
 		return nil
 	}
-	err := l.save(entries, forget)
+	err := l.config.Store.SaveAudit(put, forget)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
-		l.said = false
+		l.reported = false
+		for key := range put {
+			h := taken[key]
+			if h.stored = true; h.dropped { // meanwhile
+				l.pending[key] = h
+				l.armLocked(writeNew)
+			}
+		}
 		return nil
 	}
-	l.again(dirty, fresh, forget)
-	l.arm(writeAgain)
-	if !l.said {
-		l.said = true
+	for key, h := range taken {
+		if h.stored || !h.dropped {
+			l.pending[key] = h
+		}
+	}
+	l.armLocked(writeAgain)
+	if !l.reported {
+		l.reported = true
 		l.config.Log.Error("the audit could not be saved; it is tried again", "error", err)
 	}
 	return err
-}
-
-func (l *Log) save(entries []api.AuditEntry, forget []string) error {
-	put := make(map[string][]byte, len(entries))
-	for _, e := range entries {
-		raw, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		put[keyOf(e.Seq)] = raw
-	}
-	return l.config.Store.SaveAudit(put, forget)
-}
-
-// again notes once more what a write that failed did not write. The caller holds mu.
-func (l *Log) again(dirty map[*held]struct{}, fresh []*held, forget []string) {
-	for _, h := range fresh {
-		h.stored = false
-		delete(l.forget, keyOf(h.entry.Seq))
-	}
-	for h := range dirty {
-		if !h.dropped {
-			l.dirty[h] = struct{}{}
-		}
-	}
-	for _, key := range forget {
-		l.forget[key] = struct{}{}
-	}
 }
 
 // Close writes what is noted. What is recorded later is lost.

@@ -258,7 +258,7 @@ func TestDiskFails(t *testing.T) {
 	r.Record(renewal(1))
 	r.Record(refusal(2, "b"))
 	r.Record(refusal(2, "c")) // drops a, which was never written
-	is.Equal(len(r.forget), 0)
+	is.True(r.pending[keyOf(2)] == nil)
 	r.store.fails = nil
 	r.clock.Advance(writeAgain)
 	is.Equal(len(r.store.records), 3)
@@ -273,6 +273,22 @@ func TestDiskFails(t *testing.T) {
 	r.store.fails = nil
 	r.clock.Advance(writeAgain)
 	is.Equal(len(r.store.records), len(r.entries()))
+}
+
+// What is dropped while it is written is deleted by the next write.
+func TestDroppedMeanwhile(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	r.book.mostPerCaller = 1
+	r.Record(refusal(1, "a"))
+	r.store.enter = func() {
+		r.store.enter = nil
+		r.Record(refusal(1, "b"))
+	}
+	r.clock.Advance(writeNew)
+	r.clock.Advance(writeNew)
+	is.Equal(slices.Collect(maps.Keys(r.store.records)), []string{keyOf(2)})
+	is.Equal(len(r.pending), 0)
 }
 
 func TestPages(t *testing.T) {

@@ -96,6 +96,9 @@ func (r *Roster) Merge(entries []SignedEntry) (next *Roster, fresh []SignedEntry
 	return judged(h), fresh, errors.Join(problems...)
 }
 
+// Holds reports whether an entry is there.
+func (r *Roster) Holds(hash EntryHash) bool { return r.history.index[hash] != nil }
+
 // Sample is some of the entries' hashes, the newest first and thinning out
 // towards the oldest, by which another node finds out what this one lacks.
 func (r *Roster) Sample() []EntryHash {

@@ -8,19 +8,19 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
-// desk is several nodes, each with the roster as it knows it.
-type desk struct {
+// scenario is several nodes, each with the roster as it knows it.
+type scenario struct {
 	t    *testing.T
 	ids  []Identity
 	view []*Roster // nil: not a member of anything yet
 }
 
-// newDesk is n nodes, of which the first has a cluster.
-func newDesk(t *testing.T, n int) *desk {
-	d := &desk{t: t, view: make([]*Roster, n)}
+// newScenario is n nodes, of which the first has a cluster.
+func newScenario(t *testing.T, n int) *scenario {
+	d := &scenario{t: t, view: make([]*Roster, n)}
 	for i := range n {
 		d.ids = append(d.ids, testIdentity(byte(i+1)))
 	}
@@ -28,7 +28,7 @@ func newDesk(t *testing.T, n int) *desk {
 	return d
 }
 
-func (d *desk) add(by, whom int) {
+func (d *scenario) add(by, whom int) {
 	d.t.Helper()
 	next, err := d.view[by].Add(d.ids[by], d.ids[whom].Public(), testTime())
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *desk) add(by, whom int) {
 	}
 }
 
-func (d *desk) remove(by int, whom ...int) {
+func (d *scenario) remove(by int, whom ...int) {
 	d.t.Helper()
 	var nodes []api.NodeID
 	for _, w := range whom {
@@ -54,7 +54,7 @@ func (d *desk) remove(by int, whom ...int) {
 }
 
 // meet lets nodes tell each other all they know.
-func (d *desk) meet(nodes ...int) {
+func (d *scenario) meet(nodes ...int) {
 	d.t.Helper()
 	for range 2 {
 		for _, a := range nodes {
@@ -70,7 +70,7 @@ func (d *desk) meet(nodes ...int) {
 }
 
 // members are the numbers of those whom a node takes for members.
-func (d *desk) members(at int) []int {
+func (d *scenario) members(at int) []int {
 	var all []int
 	for i, id := range d.ids {
 		if d.view[at].IsMember(id.Node) {
@@ -82,7 +82,7 @@ func (d *desk) members(at int) []int {
 
 func TestAddAndRemove(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 4)
+	d := newScenario(t, 4)
 	d.add(0, 1)
 	d.add(1, 2)
 	d.meet(0, 1, 2)
@@ -95,7 +95,7 @@ func TestAddAndRemove(t *testing.T) {
 	_, isMember := d.view[2].PublicKey(d.ids[1].Node)
 	key, signed := d.view[2].SignerKey(d.ids[1].Node)
 	is.True(!isMember && signed) // what it signed as a member is still checked
-	is.Equal(key, []byte(d.ids[1].Public()))
+	is.Equal(key, d.ids[1].Public())
 	_, signed = d.view[2].SignerKey(testIdentity(99).Node)
 	is.True(!signed)
 	_, ok := d.view[2].PublicKey(d.ids[1].Node)
@@ -116,7 +116,7 @@ func TestAddAndRemove(t *testing.T) {
 
 func TestLeaving(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 3)
+	d := newScenario(t, 3)
 	d.add(0, 1)
 	d.add(0, 2)
 	d.remove(0, 0, 1) // itself too, and last
@@ -127,7 +127,7 @@ func TestLeaving(t *testing.T) {
 // A node that was removed goes on adding others before it hears of it.
 func TestRemovalUndoesWhatItHadNotSeen(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 5)
+	d := newScenario(t, 5)
 	d.add(0, 1)
 	d.meet(0, 1)
 	d.add(1, 2) // seen by nobody else
@@ -149,7 +149,7 @@ func TestRemovalUndoesWhatItHadNotSeen(t *testing.T) {
 // Both are gone: a removal is final, whoever was faster.
 func TestMutualRemoval(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 3)
+	d := newScenario(t, 3)
 	d.add(0, 1)
 	d.add(0, 2)
 	d.meet(0, 1, 2)
@@ -163,7 +163,7 @@ func TestMutualRemoval(t *testing.T) {
 // Each removes, by a node that it has just added, whoever added the other's.
 func TestCircleOfRemovals(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 6)
+	d := newScenario(t, 6)
 	d.add(0, 1)
 	d.add(0, 2)
 	d.meet(0, 1, 2)
@@ -181,7 +181,7 @@ func TestCircleOfRemovals(t *testing.T) {
 
 func TestMergeTakesTheGoodOnes(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 4)
+	d := newScenario(t, 4)
 	base := d.view[0]
 	d.add(0, 1)
 	d.add(0, 2)
@@ -225,9 +225,9 @@ func TestRosterIsBounded(t *testing.T) {
 // Whatever nodes do while cut off from each other, those that meet agree, and
 // the order in which entries come does not matter.
 func TestConvergence(t *testing.T) {
-	for seed := range seeds.Upto(t, 60) {
+	for seed := range testkit.Upto(t, 60) {
 		rng := seed.Source(1)
-		d := newDesk(t, 6)
+		d := newScenario(t, 6)
 		for range 40 {
 			at := rng.IntN(len(d.ids))
 			switch whom := rng.IntN(len(d.ids)); {

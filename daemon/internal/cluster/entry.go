@@ -64,6 +64,20 @@ func HashEntry(raw []byte) EntryHash {
 	return EntryHash(hex.EncodeToString(sum[:]))
 }
 
+// HashTexts are hashes as they are sent, and HashesOf what was sent as hashes.
+func HashTexts(hashes []EntryHash) []string { return converted[string](hashes) }
+
+// HashesOf is the inverse of HashTexts. What is no hash names no entry.
+func HashesOf(texts []string) []EntryHash { return converted[EntryHash](texts) }
+
+func converted[To, From ~string](all []From) []To {
+	to := make([]To, len(all))
+	for i, one := range all {
+		to[i] = To(one)
+	}
+	return to
+}
+
 func (h EntryHash) isValid() bool {
 	raw, err := hex.DecodeString(string(h))
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == string(h)
@@ -121,10 +135,10 @@ func (s SignedEntry) Entry() (Entry, error) {
 	case len(s.Raw) > MaxEntryBytes:
 		return Entry{}, malformedEntry("is too long")
 	case api.CheckStable(s.Raw) != nil || len(s.Raw) == 0 || s.Raw[0] != '{':
-		return Entry{}, malformedEntry("is not an object in the stable form")
+		return Entry{}, malformedEntry("is not a JSON object in the stable form")
 	}
 	if err := json.Unmarshal(s.Raw, &e); err != nil {
-		return Entry{}, malformedEntry("is not what this version knows")
+		return Entry{}, malformedEntry("has a field that this version cannot read")
 	}
 	return e, e.check()
 }
@@ -139,25 +153,25 @@ func (e *Entry) check() error {
 	case e.At.IsZero():
 		return malformedEntry("has no time")
 	case isFirst != (e.Type == EntryFound):
-		return malformedEntry("is not after anything, or the first one is")
+		return malformedEntry("names no earlier entry, or is the first and names one")
 	case !slices.IsSorted(e.After) || len(slices.Compact(slices.Clone(e.After))) != len(e.After):
-		return malformedEntry("names what it is after out of order or twice")
+		return malformedEntry("names earlier entries out of order, or one of them twice")
 	case slices.ContainsFunc(e.After, func(h EntryHash) bool { return !h.isValid() }):
-		return malformedEntry("names what it is after by something that is no hash")
+		return malformedEntry("names an earlier entry by something that is not a hash")
 	}
 	hasKey := len(e.PublicKey) == ed25519.PublicKeySize && api.NodeIDFromKey(e.PublicKey) == e.Node
 	switch e.Type {
 	case EntryFound:
 		if !hasKey || e.Node != e.By || len(e.Nonce) != NonceSize || bytes.Equal(e.Nonce, make([]byte, NonceSize)) {
-			return malformedEntry("does not begin a cluster by its signer's own key and a nonce")
+			return malformedEntry("begins a cluster without its signer's own key or without a nonce")
 		}
 	case EntryAdd:
 		if !hasKey || len(e.Nonce) != 0 {
-			return malformedEntry("does not add a node by its key")
+			return malformedEntry("adds a node without that node's key")
 		}
 	case EntryRemove:
 		if len(e.PublicKey) != 0 || len(e.Nonce) != 0 {
-			return malformedEntry("removes and has a key")
+			return malformedEntry("removes a node, and has a key all the same")
 		}
 	}
 	return nil

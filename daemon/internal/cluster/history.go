@@ -13,7 +13,7 @@ import (
 
 // ErrGap is an entry that is after one that is not there. It is not bad: what
 // is missing may come.
-var ErrGap = errors.New("the roster lacks what an entry is after")
+var ErrGap = errors.New("the roster lacks an earlier entry that an entry names")
 
 // history is entries with their order. Once it belongs to a Roster it does not
 // change; who adds to it copies it first.
@@ -42,7 +42,7 @@ func beginHistory(first SignedEntry) (history, error) {
 		return history{}, err
 	}
 	if e.Type != EntryFound {
-		return history{}, malformedEntry("begins the log and no cluster")
+		return history{}, malformedEntry("is the first, but does not begin a cluster")
 	}
 	if err := first.Verify(e.PublicKey); err != nil {
 		return history{}, err
@@ -76,7 +76,7 @@ func (h *history) add(signed SignedEntry) error {
 	case e.Type == EntryFound:
 		return malformedEntry("begins another cluster")
 	case len(h.steps) >= MaxEntries && (e.Type != EntryRemove || len(h.steps) >= 2*MaxEntries):
-		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster holds %d entries, and no more are taken.", MaxEntries)
+		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster is full: it can hold %d entries.", MaxEntries)
 	}
 	s := &step{signed: signed, entry: e, hash: hash, number: len(h.steps)}
 	for _, after := range e.After {
@@ -89,7 +89,7 @@ func (h *history) add(signed SignedEntry) error {
 		s.depth = max(s.depth, parent.depth+1)
 	}
 	if !h.hasAddition(e.By, s) {
-		return api.Errorf(api.ReasonNotAMember, e.By.Display(), "An entry of the roster is signed by %s, who was nobody's member when it was made.", e.By.Display())
+		return api.Errorf(api.ReasonNotAMember, e.By.Display(), "An entry of the roster is signed by %s, which was not a member when it was made.", e.By.Display())
 	}
 	if err := signed.Verify(h.keys[e.By]); err != nil {
 		return err

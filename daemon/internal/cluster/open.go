@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,8 +21,6 @@ import (
 type Opened struct {
 	// Identity is the node's.
 	Identity Identity
-	// Made says that there was none, or none of this machine.
-	Made bool
 	// Moved tells of a key of another machine; nil if there was none. It is the
 	// event behind the condition key_on_other_hardware.
 	Moved *Moved
@@ -66,7 +63,7 @@ func OpenIdentity(folder, hardwareID string, now time.Time) (Opened, error) {
 		return Opened{Identity: f.identity()}, nil
 	}
 	moved := &Moved{Node: f.Node}
-	if moved.File, err = setAside(path, f.Node); err != nil {
+	if moved.File, err = home.SetAside(path, path+"."+f.Node.String()); err != nil {
 		return Opened{}, err
 	}
 	made, err := makeKey(path, hardwareID, now)
@@ -127,15 +124,13 @@ func checkPrivate(path string, info fs.FileInfo) error {
 	default:
 		return nil
 	}
-	e := api.Errorf(api.ReasonInsecurePermissions, path, "The node's key %s is not private: it belongs to another account, or others may open it.", path)
-	e.Data.Remedy = "If nobody else can have read it: " + remedy + ". Otherwise move it away; a new key is made, and this machine is paired again."
-	return e
+	return api.Errorf(api.ReasonInsecurePermissions, path, "The node's key %s is not private: it belongs to another account, or others may open it.", path).
+		WithRemedy("If nobody else can have read it, run: " + remedy + ". Otherwise move it away: Fulmen then makes a new key, and you pair this machine again.")
 }
 
 func damaged(path, what string) error {
-	e := api.Errorf(api.ReasonStateCorrupt, path, "The node's key %s cannot be used: %s.", path, what)
-	e.Data.Remedy = "Put it back from a backup of this machine. Without one move it away; a new key is made, and this machine is paired again."
-	return e
+	return api.Errorf(api.ReasonStateCorrupt, path, "The node's key %s cannot be used: %s.", path, what).
+		WithRemedy("Restore it from a backup of this machine. Without one, move it away: Fulmen then makes a new key, and you pair this machine again.")
 }
 
 func makeKey(path, hardwareID string, now time.Time) (Opened, error) {
@@ -146,7 +141,7 @@ func makeKey(path, hardwareID string, now time.Time) (Opened, error) {
 	if err := writeKeyFile(path, f); err != nil {
 		return Opened{}, err
 	}
-	return Opened{Identity: f.identity(), Made: true}, nil
+	return Opened{Identity: f.identity()}, nil
 }
 
 func writeKeyFile(path string, f keyFile) error {
@@ -155,22 +150,6 @@ func writeKeyFile(path string, f keyFile) error {
 		return err
 	}
 	return home.WriteFile(path, raw, 0o600)
-}
-
-// setAside gives the file a name that nothing has yet.
-func setAside(path string, node api.NodeID) (string, error) {
-	for n := 1; ; n++ {
-		to := path + "." + node.String()
-		if n > 1 {
-			to += "-" + strconv.Itoa(n)
-		}
-		if _, err := os.Lstat(to); err == nil {
-			continue
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return "", home.Explain(err, "examine", to)
-		}
-		return to, home.Explain(home.Rename(path, to), "set aside", path)
-	}
 }
 
 // RetireIdentity sets the node's key aside, under a name that says whose it was,
@@ -185,6 +164,6 @@ func RetireIdentity(folder string) error {
 	if err != nil {
 		return err
 	}
-	_, err = setAside(path, f.Node)
+	_, err = home.SetAside(path, path+"."+f.Node.String())
 	return err
 }

@@ -28,7 +28,6 @@ func TestOpenIdentityMakesOneKeyAndKeepsIt(t *testing.T) {
 	dir := t.TempDir()
 	first, err := OpenIdentity(dir, thisMac, testTime())
 	is.NoErr(err)
-	is.True(first.Made)
 	is.Equal(first.Moved, nil)
 	is.Equal(first.Identity.Node, api.NodeIDFromKey(first.Identity.Public()))
 	info, err := os.Stat(filepath.Join(dir, api.KeyFile))
@@ -36,7 +35,6 @@ func TestOpenIdentityMakesOneKeyAndKeepsIt(t *testing.T) {
 	is.Equal(info.Mode(), fs.FileMode(0o600))
 	again, err := OpenIdentity(dir, thisMac, testTime())
 	is.NoErr(err)
-	is.True(!again.Made)
 	is.True(again.Identity.Key().Equal(first.Identity.Key()))
 	other, err := OpenIdentity(t.TempDir(), thisMac, testTime())
 	is.NoErr(err)
@@ -58,7 +56,6 @@ func TestKeyOfAnotherMachineIsSetAside(t *testing.T) {
 	for range 3 { // the same disk comes again and again
 		moved, err := OpenIdentity(dir, thisMac, testTime())
 		is.NoErr(err)
-		is.True(moved.Made)
 		is.Equal(moved.Moved.Node, made.Identity.Node)
 		is.True(moved.Identity.Node != made.Identity.Node)
 		kept, err := os.ReadFile(moved.Moved.File)
@@ -84,7 +81,6 @@ func TestHardwareThatCannotBeReadDecidesNothing(t *testing.T) {
 		got, err := OpenIdentity(dir, hardware, testTime())
 		is.NoErr(err)
 		is.Equal(got.Identity.Node, made.Identity.Node)
-		is.True(!got.Made)
 	}
 	moved, err := OpenIdentity(dir, otherMac, testTime())
 	is.NoErr(err)

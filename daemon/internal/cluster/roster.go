@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -146,13 +147,13 @@ func (r *Roster) InvitedBy(node api.NodeID) []api.NodeID {
 }
 
 // PublicKey is a member's key; false for whoever is none, or none any more.
-func (r *Roster) PublicKey(node api.NodeID) ([]byte, bool) {
+func (r *Roster) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
 	key, ok := r.keys[node]
 	return key, ok
 }
 
 // SignerKey is the key of whoever is a member or was one.
-func (r *Roster) SignerKey(node api.NodeID) ([]byte, bool) {
+func (r *Roster) SignerKey(node api.NodeID) (ed25519.PublicKey, bool) {
 	if !slices.ContainsFunc(r.members, func(m api.Member) bool { return m.Node == node }) {
 		return nil, false
 	}
@@ -174,4 +175,79 @@ func (r *Roster) UnmarshalJSON(raw []byte) error {
 	}
 	*r = *read
 	return nil
+}
+
+// RosterStore keeps the roster over a restart.
+type RosterStore interface {
+	// LoadRoster gives what was saved last, of whichever cluster; nil if nothing was.
+	LoadRoster() (json.RawMessage, error)
+	// SaveRoster keeps a roster instead of an earlier one of its cluster, and
+	// beside those of others. It is on disk when it returns.
+	SaveRoster(api.ClusterID, json.RawMessage) error
+}
+
+// OpenRoster loads the roster, or begins a cluster of one where there is none or
+// the node's key is no member, as after a key of another machine was set aside.
+// The earlier roster stays in the store. A roster that cannot be read is an error
+// and is not replaced.
+func OpenRoster(store RosterStore, self Identity, now time.Time) (*Roster, error) {
+	raw, err := store.LoadRoster()
+	if err != nil {
+		return nil, fmt.Errorf("load the roster: %w", err)
+	}
+	r := new(Roster)
+	if raw != nil {
+		if err := r.UnmarshalJSON(raw); err != nil {
+			return nil, fmt.Errorf("load the roster: %w", err)
+		}
+		if _, isMember := r.PublicKey(self.Node); isMember {
+			return r, nil
+		}
+	}
+	if r, err = FoundRoster(self, now); err != nil {
+		return nil, err
+	}
+	if raw, err = r.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	if err := store.SaveRoster(r.Cluster(), raw); err != nil {
+		return nil, fmt.Errorf("save the roster: %w", err)
+	}
+	return r, nil
+}
+
+// At is the roster as it was at some of its heads: the entries that these are after,
+// and themselves. False where one of them is not there.
+func (r *Roster) At(heads []EntryHash) (*Roster, bool) {
+	var all set
+	for _, hash := range heads {
+		s := r.history.index[hash]
+		if s == nil {
+			return nil, false
+		}
+		all.add(s)
+		all.join(&s.past)
+	}
+	var log []SignedEntry
+	for _, s := range r.history.steps { // none before what it is after
+		if all.has(s) {
+			log = append(log, s.signed)
+		}
+	}
+	past, err := ReadRoster(log)
+	return past, err == nil
+}
+
+// VotersAt are the members at some of the roster's heads, ordered by id. Who was
+// removed since stays one; who came later is none.
+func (r *Roster) VotersAt(heads []string) ([]api.NodeID, bool) {
+	hashes := HashesOf(heads)
+	if current := r.Heads(); slices.Equal(current, hashes) {
+		return r.Current(), true
+	}
+	past, known := r.At(hashes)
+	if !known {
+		return nil, false
+	}
+	return past.Current(), true
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // A set of steps is the numbers that were added, and those of the sets that joined it.
 func TestSet(t *testing.T) {
-	for seed := range seeds.Upto(t, 20) {
+	for seed := range testkit.Upto(t, 20) {
 		r := seed.Source(1)
 		var sets [2]set
 		want := [2]map[int]bool{{}, {}}
@@ -47,7 +47,7 @@ func TestSet(t *testing.T) {
 // Who votes is who was a member at some heads, whatever came later.
 func TestVotersOfThen(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 4)
+	d := newScenario(t, 4)
 	d.add(0, 1)
 	d.add(0, 2)
 	of := func(r *Roster) (heads []string) {
@@ -83,7 +83,7 @@ func TestVotersOfThen(t *testing.T) {
 	is.Equal(past.Head(), d.view[0].Head())
 
 	// Of halves that have met again each alone, and both.
-	d = newDesk(t, 4)
+	d = newScenario(t, 4)
 	d.add(0, 1)
 	d.meet(0, 1)
 	d.add(0, 2)
@@ -167,7 +167,7 @@ func TestSampleThinsOut(t *testing.T) {
 // Whoever removes itself among others does so last, the others in the order given.
 func TestRemovalsInOrder(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 4)
+	d := newScenario(t, 4)
 	d.add(0, 1)
 	d.add(0, 2)
 	d.add(0, 3)
@@ -281,7 +281,7 @@ func TestFullRoster(t *testing.T) {
 // Of several removals of one member the first in the order of all counts as who did it.
 func TestWhoRemovedIt(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(t, 4)
+	d := newScenario(t, 4)
 	d.add(0, 1)
 	d.add(0, 2)
 	d.add(0, 3)
@@ -314,7 +314,7 @@ func TestRetireIdentity(t *testing.T) {
 	is.NoErr(err)
 	second, err := OpenIdentity(dir, thisMac, testTime())
 	is.NoErr(err)
-	is.True(second.Made && second.Identity.Node != first.Identity.Node)
+	is.True(second.Identity.Node != first.Identity.Node)
 	path := filepath.Join(dir, api.KeyFile)
 	is.NoErr(os.WriteFile(path, []byte("broken"), 0o600))
 	is.True(errors.Is(RetireIdentity(dir), api.ReasonStateCorrupt))
@@ -373,12 +373,12 @@ func TestSpelling(t *testing.T) {
 func TestRosterNeedsItsStore(t *testing.T) {
 	is := is.New(t)
 	store := &memRosters{all: map[api.ClusterID]json.RawMessage{}, err: errors.New("no space left")}
-	r, _, err := OpenRoster(store, testIdentity(1), testTime())
+	r, err := OpenRoster(store, testIdentity(1), testTime())
 	is.True(errors.Is(err, store.err))
 	is.True(r == nil)
 	store.err = nil
 	refusing := refusingRosters{store}
-	_, _, err = OpenRoster(refusing, testIdentity(1), testTime())
+	_, err = OpenRoster(refusing, testIdentity(1), testTime())
 	is.True(errors.Is(err, errRefused))
 	is.Equal(len(store.all), 0)
 	two := testRosterOf(t, 2)

@@ -6,10 +6,8 @@
 // (packages tomltext and nearest of native know where things stand and what was meant).
 //
 // [Live] keeps the configuration in force. A saved file is read at once, by
-// events of its folder. A change comes in two phases: every subscriber verifies
-// the next configuration, and if all agree, all commit it. If anything is wrong
-// the configuration stays what it was, and [Status] says why. Keys that need a
-// restart keep their value until then.
+// events of its folder. If anything is wrong with it the configuration stays what it
+// was, and [Status] says why. Keys that need a restart keep their value until then.
 //
 // [Edit] changes keys in the text and leaves everything else of it as it is.
 // [Fields] is the table that all of this, the example and docs/configuration.md

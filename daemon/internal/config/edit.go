@@ -35,8 +35,7 @@ func Edit(s string, changes []Change) (string, *Parsed, error) {
 		if !ok {
 			e := api.Errorf(api.ReasonConfigUnknownKey, c.Key, "%s",
 				sentence("There is no key "+shorten(c.Key)+meant(c.Key, Keys())))
-			e.Data.Remedy = "`fulmen config` lists the keys."
-			return "", nil, e
+			return "", nil, e.WithRemedy("`fulmen config` lists the keys.")
 		}
 		if s, err = f.edit(s, c.Value); err != nil {
 			return "", nil, err
@@ -99,20 +98,19 @@ func (f Field) normal(v any) (any, error) {
 	case int:
 		v = int64(given)
 	case string:
-		switch f.kind {
-		case numberKind:
+		switch f.start.(type) {
+		case int64:
 			if n, err := strconv.ParseInt(strings.TrimSpace(given), 10, 64); err == nil {
 				v = n
 			}
-		case listKind:
+		case []string:
 			v = split(given)
 		}
 	}
 	var c Config
 	if err := f.set(&c, v); err != nil {
-		e := api.Errorf(api.ReasonConfigInvalid, f.Key, "%s", sentence(f.Key+" "+err.Error()))
-		e.Data.Remedy = fmt.Sprintf("It is a %s, %s; the default is %s.", f.Type, f.Range, f.Default())
-		return nil, e
+		return nil, api.Errorf(api.ReasonConfigInvalid, f.Key, "%s", sentence(f.Key+" "+err.Error())).
+			WithRemedy(fmt.Sprintf("It is a %s, %s; the default is %s.", f.Type, f.Range, f.Default()))
 	}
 	return f.get(&c), nil
 }
@@ -134,9 +132,8 @@ func split(s string) any {
 }
 
 func (f Field) unable() error {
-	e := api.Errorf(api.ReasonConfigInvalid, f.Key, "%s cannot be changed in the way that the file is written.", f.Key)
-	e.Data.Remedy = "Change the file with an editor; the daemon notices."
-	return e
+	return api.Errorf(api.ReasonConfigInvalid, f.Key, "%s cannot be changed automatically, the way the file is written.", f.Key).
+		WithRemedy("Change the file with an editor; the daemon notices when it is saved.")
 }
 
 // prune copies tables without those that are empty.

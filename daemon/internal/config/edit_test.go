@@ -67,7 +67,7 @@ func TestEditRefuses(t *testing.T) {
 		text    string
 		changes []Change
 		reason  api.Reason
-		says    string
+		reports string
 	}{
 		"unknown key":     {"", []Change{{"times.leese", "1s"}}, api.ReasonConfigUnknownKey, `did you mean "times.lease"?`},
 		"bad value":       {"", []Change{{"times.lease", "1"}}, api.ReasonConfigInvalid, "the default is \"30s\""},
@@ -86,7 +86,7 @@ func TestEditRefuses(t *testing.T) {
 				err = p.In("")
 			}
 			is.True(errors.Is(err, tt.reason))
-			is.True(strings.Contains(err.Error(), tt.says))
+			is.True(strings.Contains(err.Error(), tt.reports))
 		})
 	}
 }
@@ -101,11 +101,11 @@ func TestEditTogether(t *testing.T) {
 
 func TestExampleCanBeEdited(t *testing.T) {
 	is := is.New(t)
-	p, err := Parse(Example())
+	p, err := Parse(example())
 	is.NoErr(err)
 	is.Equal(p.Config, Default())
 	is.Equal(len(p.Set), 0)
-	s := Example()
+	s := example()
 	for _, f := range Fields() {
 		c := p.Config
 		before := strings.Count(s, "\n")
@@ -121,7 +121,7 @@ func TestExampleCanBeEdited(t *testing.T) {
 		is.Equal(back, s)
 	}
 	// Without the # it says the same.
-	is.NoErr(uncommented(t, Example()))
+	is.NoErr(uncommented(t, example()))
 }
 
 func uncommented(t *testing.T, s string) error {
@@ -143,7 +143,7 @@ func uncommented(t *testing.T, s string) error {
 // FuzzEdit: a change of one key changes no other, no comment, no blank.
 func FuzzEdit(f *testing.F) {
 	for i, s := range []string{
-		"", Example(), "[times]\nlease = \"1m\" # c\n", "times = { beat = \"1s\", lease = \"1m\" }", "log.level = \"warn\"",
+		"", example(), "[times]\nlease = \"1m\" # c\n", "times = { beat = \"1s\", lease = \"1m\" }", "log.level = \"warn\"",
 		"[log]\n[log.levels]\nstore = \"debug\"\n", "[peers]\naddresses = [ \"a\", # x\n]", "\ufeff[api]\r\nport=1\r\n", "times.grace='1s'\nlog={}",
 	} {
 		for k := range len(Fields()) {

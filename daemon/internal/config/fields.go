@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,27 +34,26 @@ func Fields() []Field {
 		number("peers.port", api.PeerPort, 0, 65535, func(c *Config) *int { return &c.Peers.Port },
 			"TCP port on which other nodes connect. If it is taken the next free one is used; 0 is any free one.").restart(),
 		addresses("peers.addresses", func(c *Config) *[]string { return &c.Peers.Addresses },
-			"Nodes that cannot be discovered, for instance behind a router."),
+			"Nodes that cannot be discovered, for instance behind a router.").restart(),
 
-		networks("network.trusted", func(c *Config) *prefixes { return (*prefixes)(&c.Network.Trusted) },
+		networks("network.trusted", func(c *Config) *[]netip.Prefix { return &c.Network.Trusted },
 			"Networks other than Thunderbolt on which traffic of jobs may go unencrypted, as MLX's ring does."),
 
-		level("log.level", func(c *Config) *levelOf { return &levelOf{config: c} },
-			"The least that is written to the log."),
+		level("log.level", func(c *Config) *slog.Level { return &c.Log.Level },
+			"The lowest level of messages that is written to the log."),
 	}
 	for _, pkg := range Packages() {
-		all = append(all, level("log.levels."+pkg, func(c *Config) *levelOf { return &levelOf{c, pkg} },
-			"The same for one part of the daemon."))
+		all = append(all, levelOf(pkg, "The same for one part of the daemon."))
 	}
 	return append(all,
 		duration("times.lease", api.DefaultLease, time.Second, time.Hour, func(c *Config) *time.Duration { return &c.Times.Lease },
-			"How long the ranks of a job live without their lease being renewed. At least three times lease_renewal."),
+			"How long the ranks of a job live without their lease being renewed. At least three times lease_renewal.").restart(),
 		duration("times.lease_renewal", api.DefaultLeaseRenewal, shortly, time.Hour, func(c *Config) *time.Duration { return &c.Times.LeaseRenewal },
 			"How often leases are renewed."),
 		duration("times.beat", api.DefaultBeat, shortly, time.Minute, func(c *Config) *time.Duration { return &c.Times.Beat },
-			"How often the nodes of one job beat each other."),
+			"How often the nodes of a job tell each other that they are alive."),
 		duration("times.beat_lost", api.DefaultBeatLost, shortly, 10*time.Minute, func(c *Config) *time.Duration { return &c.Times.BeatLost },
-			"The silence after which such a node is lost. At least twice beat."),
+			"How long such a node may be silent until it counts as lost. At least twice beat."),
 		duration("times.preflight", api.DefaultPreflight, shortly, time.Hour, func(c *Config) *time.Duration { return &c.Times.Preflight },
 			"How long the check of all nodes may take before a job starts."),
 		duration("times.gpu_wait", api.DefaultGPUWait, 0, day, func(c *Config) *time.Duration { return &c.Times.GPUWait },
@@ -65,34 +65,34 @@ func Fields() []Field {
 		duration("times.handshake", api.DefaultHandshake, shortly, day, func(c *Config) *time.Duration { return &c.Times.Handshake },
 			"How long the ranks may take to join each other."),
 		duration("times.grace", api.DefaultGrace, 0, time.Hour, func(c *Config) *time.Duration { return &c.Times.Grace },
-			"What ranks get between SIGTERM and SIGKILL when a person stops the job."),
+			"How long ranks get between SIGTERM and SIGKILL when a person stops the job."),
 		duration("times.failed_grace", api.DefaultFailedGrace, 0, time.Hour, func(c *Config) *time.Duration { return &c.Times.FailedGrace },
 			"The same for the others when one rank failed."),
 		duration("times.drain", api.DefaultDrain, 0, 10*time.Minute, func(c *Config) *time.Duration { return &c.Times.Drain },
-			"What the daemon gives its clients and workers when it stops."),
+			"How long the daemon waits for its clients and workers when it stops."),
 
 		duration("measure.gpu_ttl", api.DefaultGPUTTL, time.Second, 365*day, func(c *Config) *time.Duration { return &c.Measure.GPUTTL },
-			"How old a GPU's measurement may be when somebody looks; an older one is made again."),
+			"How old a GPU's measurement may be when somebody looks; an older one is repeated."),
 		duration("measure.socket_ttl", api.DefaultSocketTTL, time.Second, 365*day, func(c *Config) *time.Duration { return &c.Measure.SocketTTL },
 			"The same for a path over sockets."),
 		duration("measure.rdma_ttl", api.DefaultRDMATTL, time.Second, 365*day, func(c *Config) *time.Duration { return &c.Measure.RDMATTL },
-			"The age from which RDMA's numbers are shown as old. They are not made again by themselves."),
+			"The age from which RDMA's numbers are shown as old. They are not repeated automatically."),
 
 		number("limits.clients", 2000, 1, 100_000, func(c *Config) *int { return &c.Limits.Clients },
-			"The most connections of clients at once."),
+			"The most connections of clients at once.").restart(),
 		number("limits.outbox_bytes", 4<<20, 2*api.MaxMessageBytes, 1<<30, func(c *Config) *int { return &c.Limits.OutboxBytes },
-			"The most that waits for one subscription whose client reads slowly, before changes are dropped and it is told."),
+			"The most data that waits for a client that reads slowly; beyond it changes are dropped, and the client is told.").restart(),
 		number("limits.database_bytes", 1<<30, 1<<20, 64<<30, func(c *Config) *int { return &c.Limits.DatabaseBytes },
 			"The size that the database may reach.").restart(),
 		number("limits.log_bytes", 16<<20, 64<<10, 1<<30, func(c *Config) *int { return &c.Limits.LogBytes },
-			"The size at which the daemon's log is begun anew; the one before is kept."),
+			"The size at which a new log file is begun; the previous one is kept.").restart(),
 
 		location("paths.state", func(c *Config) *string { return &c.Paths.State },
 			"Folder of the node's key, the database and the jobs. Empty is the system's usual place.").restart(),
 		location("paths.logs", func(c *Config) *string { return &c.Paths.Logs },
 			"Folder of the daemon's log. Empty is the system's usual place.").restart(),
 		location("paths.worker", func(c *Config) *string { return &c.Paths.Worker },
-			"The program fulmen-rank, which measures. Empty is the one beside fulmend."),
+			"The program fulmen-rank, which measures. Empty is the one beside fulmend.").restart(),
 	)
 }
 
@@ -110,7 +110,6 @@ type Field struct {
 	// Doc is what it does, in one sentence or two.
 	Doc string
 
-	kind  kind
 	start any // the default, as get has it
 	// get returns a value as TOML and JSON have it, set takes one: string, int64
 	// or []any of strings. The error of set is one clause about the value.
@@ -118,23 +117,11 @@ type Field struct {
 	set func(*Config, any) error
 }
 
-// kind is the form of a value.
-type kind int
-
-const (
-	textKind kind = iota
-	numberKind
-	listKind
-)
-
 // Default is the value where the file has none, as TOML.
 func (f Field) Default() string { return render(f.start) }
 
 // Table is the part of the key before the last dot.
 func (f Field) Table() string { return f.Key[:strings.LastIndexByte(f.Key, '.')] }
-
-// Name is the part of the key after the last dot.
-func (f Field) Name() string { return f.Key[strings.LastIndexByte(f.Key, '.')+1:] }
 
 // restart marks a field.
 func (f Field) restart() Field {
@@ -177,193 +164,179 @@ const (
 	maxText = 1024 // bytes of a path or an address
 )
 
-func number(key string, start, low, high int, at func(*Config) *int, doc string) Field {
-	limits := fmt.Sprintf("%d to %d", low, high)
+// field is a key with a value of a type: read takes one, and show gives it back.
+func field[T any](key, form, limits, doc string, start T, at func(*Config) *T, read func(any) (T, error), show func(T) any) Field {
 	return Field{
-		Key: key, Type: "whole number", Range: limits, Doc: doc, kind: numberKind, start: int64(start),
-		get: func(c *Config) any { return int64(*at(c)) },
+		Key: key, Type: form, Range: limits, Doc: doc, start: show(start),
+		get: func(c *Config) any { return show(*at(c)) },
 		set: func(c *Config, v any) error {
-			n, ok := v.(int64)
-			if !ok {
-				return wrongType(v, "a whole number", strconv.Itoa(start))
+			value, err := read(v)
+			if err == nil {
+				*at(c) = value
 			}
-			if n < int64(low) || n > int64(high) {
-				return fmt.Errorf("is %d, and must be %s", n, limits)
-			}
-			*at(c) = int(n)
-			return nil
+			return err
 		},
 	}
+}
+
+func number(key string, start, low, high int, at func(*Config) *int, doc string) Field {
+	limits := fmt.Sprintf("%d to %d", low, high)
+	return field(key, "whole number", limits, doc, start, at, func(v any) (int, error) {
+		n, ok := v.(int64)
+		if !ok {
+			return 0, wrongType(v, "a whole number", strconv.Itoa(start))
+		}
+		if n < int64(low) || n > int64(high) {
+			return 0, fmt.Errorf("is %d, and must be %s", n, limits)
+		}
+		return int(n), nil
+	}, func(n int) any { return int64(n) })
 }
 
 func duration(key string, start, low, high time.Duration, at func(*Config) *time.Duration, doc string) Field {
 	limits := formatDuration(low) + " to " + formatDuration(high)
-	return Field{
-		Key: key, Type: "duration", Range: limits, Doc: doc, start: formatDuration(start),
-		get: func(c *Config) any { return formatDuration(*at(c)) },
-		set: func(c *Config, v any) error {
-			s, ok := v.(string)
-			if !ok {
-				return wrongType(v, "a duration with a unit, in quotes", strconv.Quote(formatDuration(start)))
-			}
-			d, err := time.ParseDuration(s)
-			if err != nil {
-				return fmt.Errorf("is %s, which is no duration; write a number with ms, s, m or h, such as %q", shorten(s), formatDuration(start))
-			}
-			if d < low || d > high {
-				return fmt.Errorf("is %s, and must be %s", shorten(s), limits)
-			}
-			*at(c) = d
-			return nil
-		},
-	}
+	return field(key, "duration", limits, doc, start, at, func(v any) (time.Duration, error) {
+		s, ok := v.(string)
+		if !ok {
+			return 0, wrongType(v, "a duration with a unit, in quotes", strconv.Quote(formatDuration(start)))
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return 0, fmt.Errorf("is %s, which is not a duration; write a number with ms, s, m or h, such as %q", shorten(s), formatDuration(start))
+		}
+		if d < low || d > high {
+			return 0, fmt.Errorf("is %s, and must be %s", shorten(s), limits)
+		}
+		return d, nil
+	}, func(d time.Duration) any { return formatDuration(d) })
 }
 
-// levelOf is the level of the log, or of one package.
-type levelOf struct {
-	config *Config
-	pkg    string
+// levels are the words for those of slog, which are 4 apart from LevelDebug on.
+var levels = []string{"debug", "info", "warn", "error"}
+
+func readLevel(v any, limits string) (slog.Level, error) {
+	s, ok := v.(string)
+	if !ok {
+		return 0, wrongType(v, "a word in quotes", `"info"`)
+	}
+	at := slices.Index(levels, s)
+	if at < 0 {
+		return 0, fmt.Errorf("is %s, and must be %s%s", shorten(s), limits, meant(s, levels))
+	}
+	return slog.LevelDebug + slog.Level(4*at), nil
 }
 
-func level(key string, at func(*Config) *levelOf, doc string) Field {
-	words := []string{"debug", "info", "warn", "error"}
-	single := strings.HasPrefix(key, "log.levels.")
-	start, limits := "info", strings.Join(words, ", ")
-	if single {
-		start, limits = "", limits+`, or "" for that of log.level`
-	}
+func showLevel(l slog.Level) any { return strings.ToLower(l.String()) }
+
+func level(key string, at func(*Config) *slog.Level, doc string) Field {
+	limits := strings.Join(levels, ", ")
+	return field(key, "word", limits, doc, slog.LevelInfo, at, func(v any) (slog.Level, error) { return readLevel(v, limits) }, showLevel)
+}
+
+// levelOf is the level of one package.
+func levelOf(pkg, doc string) Field {
+	limits := strings.Join(levels, ", ") + `, or "" for that of log.level`
 	return Field{
-		Key: key, Type: "word", Range: limits, Doc: doc, start: start,
+		Key: "log.levels." + pkg, Type: "word", Range: limits, Doc: doc, start: "",
 		get: func(c *Config) any {
-			to := at(c)
-			if to.pkg == "" {
-				return strings.ToLower(c.Log.Level.String())
-			}
-			if l, ok := c.Log.Levels[to.pkg]; ok {
-				return strings.ToLower(l.String())
+			if l, ok := c.Log.Levels[pkg]; ok {
+				return showLevel(l)
 			}
 			return ""
 		},
 		set: func(c *Config, v any) error {
-			s, ok := v.(string)
-			if !ok {
-				return wrongType(v, "a word in quotes", `"info"`)
-			}
-			to := at(c)
 			// The map may be shared with another configuration.
-			levels := maps.Clone(c.Log.Levels)
-			if single && s == "" {
-				delete(levels, to.pkg)
-				c.Log.Levels = levels
-				return nil
-			}
-			for i, w := range words {
-				l := []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}[i]
-				switch {
-				case w != s:
-				case !single:
-					c.Log.Level = l
-					return nil
-				default:
-					if levels == nil {
-						levels = map[string]slog.Level{}
-					}
-					levels[to.pkg] = l
-					c.Log.Levels = levels
-					return nil
+			own := maps.Clone(c.Log.Levels)
+			if v == "" {
+				delete(own, pkg)
+			} else {
+				l, err := readLevel(v, limits)
+				if err != nil {
+					return err
 				}
+				if own == nil {
+					own = map[string]slog.Level{}
+				}
+				own[pkg] = l
 			}
-			return fmt.Errorf("is %s, and must be %s%s", shorten(s), limits, meant(s, words))
+			c.Log.Levels = own
+			return nil
 		},
 	}
 }
 
 func location(key string, at func(*Config) *string, doc string) Field {
-	return Field{
-		Key: key, Type: "path", Range: "absolute", Doc: doc, start: "",
-		get: func(c *Config) any { return *at(c) },
-		set: func(c *Config, v any) error {
-			s, ok := v.(string)
-			if !ok {
-				return wrongType(v, "a path in quotes", `"/opt/fulmen"`)
-			}
-			if s != "" && (!filepath.IsAbs(s) || len(s) > maxText || strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0) {
-				return fmt.Errorf("is %s, which is no absolute path", shorten(s))
-			}
-			*at(c) = s
-			return nil
-		},
-	}
+	return field(key, "path", "absolute", doc, "", at, func(v any) (string, error) {
+		s, ok := v.(string)
+		if !ok {
+			return "", wrongType(v, "a path in quotes", `"/opt/fulmen"`)
+		}
+		if s != "" && (!filepath.IsAbs(s) || len(s) > maxText || strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0) {
+			return "", fmt.Errorf("is %s, which is not an absolute path", shorten(s))
+		}
+		return s, nil
+	}, func(s string) any { return s })
 }
 
 func addresses(key string, at func(*Config) *[]string, doc string) Field {
-	return list(key, "list of HOST or HOST:PORT", doc, func(c *Config) any { return *at(c) }, func(c *Config, all []string) error {
-		for _, s := range all {
-			if !isAddress(s) {
-				return fmt.Errorf("has %s, which is no host name or address, with or without :PORT", shorten(s))
-			}
+	return list(key, "list of HOST or HOST:PORT", doc, at, func(s string) (string, error) {
+		if !isAddress(s) {
+			return "", fmt.Errorf("has %s, which is not a host name or address, with or without :PORT", shorten(s))
 		}
-		*at(c) = all
-		return nil
-	})
+		return s, nil
+	}, func(s string) string { return s })
 }
 
-type prefixes []netip.Prefix
-
-func networks(key string, at func(*Config) *prefixes, doc string) Field {
-	return list(key, "list of networks such as 192.168.1.0/24", doc,
-		func(c *Config) any {
-			out := []string{}
-			for _, p := range *at(c) {
-				out = append(out, p.String())
-			}
-			return out
-		},
-		func(c *Config, all []string) error {
-			var out prefixes
-			for _, s := range all {
-				p, err := netip.ParsePrefix(s)
-				switch {
-				case err != nil:
-					return fmt.Errorf("has %s, which is no network; write it as 192.168.1.0/24", shorten(s))
-				case p.Masked() != p:
-					return fmt.Errorf("has %s, an address in the network %s", shorten(s), p.Masked())
-				case p.Bits() == 0:
-					return fmt.Errorf("has %s, which is every network; name those that you trust", shorten(s))
-				}
-				out = append(out, p)
-			}
-			*at(c) = out
-			return nil
-		})
+func networks(key string, at func(*Config) *[]netip.Prefix, doc string) Field {
+	return list(key, "list of networks such as 192.168.1.0/24", doc, at, func(s string) (netip.Prefix, error) {
+		p, err := netip.ParsePrefix(s)
+		switch {
+		case err != nil:
+			return p, fmt.Errorf("has %s, which is not a network; write it as 192.168.1.0/24", shorten(s))
+		case p.Masked() != p:
+			return p, fmt.Errorf("has %s, an address in the network %s", shorten(s), p.Masked())
+		case p.Bits() == 0:
+			return p, fmt.Errorf("has %s, which is every network; name those that you trust", shorten(s))
+		}
+		return p, nil
+	}, netip.Prefix.String)
 }
 
 // list is a field with several texts.
-func list(key, form, doc string, get func(*Config) any, set func(*Config, []string) error) Field {
-	return Field{
-		Key: key, Type: form, Range: fmt.Sprintf("up to %d", maxList), Doc: doc, kind: listKind, start: []string{}, get: get,
-		set: func(c *Config, v any) error {
-			out := []string{}
-			switch v := v.(type) {
-			case []string:
-				out = append(out, v...)
-			case []any:
-				for _, e := range v {
-					s, ok := e.(string)
-					if !ok {
-						return wrongType(e, "a list of texts in quotes", `["one", "two"]`)
-					}
-					out = append(out, s)
-				}
-			default:
-				return wrongType(v, "a list", `["one", "two"]`)
+func list[T any](key, form, doc string, at func(*Config) *[]T, read func(string) (T, error), show func(T) string) Field {
+	limits := fmt.Sprintf("up to %d", maxList)
+	return field(key, form, limits, doc, nil, at, func(v any) ([]T, error) {
+		entries, ok := v.([]any)
+		if own, is := v.([]string); is { // as show gives them
+			for _, s := range own {
+				entries = append(entries, s)
 			}
-			if len(out) > maxList {
-				return fmt.Errorf("has %d entries, and must have %s", len(out), fmt.Sprintf("up to %d", maxList))
+		} else if !ok {
+			return nil, wrongType(v, "a list", `["one", "two"]`)
+		}
+		if len(entries) > maxList {
+			return nil, fmt.Errorf("has %d entries, and must have %s", len(entries), limits)
+		}
+		out := []T{}
+		for _, e := range entries {
+			s, ok := e.(string)
+			if !ok {
+				return nil, wrongType(e, "a list of texts in quotes", `["one", "two"]`)
 			}
-			return set(c, out)
-		},
-	}
+			one, err := read(s)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, one)
+		}
+		return out, nil
+	}, func(all []T) any {
+		out := []string{}
+		for _, one := range all {
+			out = append(out, show(one))
+		}
+		return out
+	})
 }
 
 // isAddress accepts HOST, HOST:PORT, an IP address, and [IPV6]:PORT.
@@ -383,16 +356,8 @@ func isAddress(s string) bool {
 			return err == nil && a.Is6() && strings.HasSuffix(host, "]")
 		}
 	}
-	if host == "" || len(host) > 253 || strings.Trim(host, ".-") != host {
-		return false
-	}
-	for i := range len(host) {
-		c := host[i]
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
-			return false
-		}
-	}
-	return true
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+	return host != "" && len(host) <= 253 && strings.Trim(host, ".-") == host && strings.Trim(host, letters) == ""
 }
 
 // formatDuration writes a duration without the parts that are zero: 1h, 5m, 500ms.

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"fulmen/daemon/api"
 )
@@ -22,19 +25,19 @@ func (p *Parsed) Listing(inForce Config) []api.ConfigKey {
 	return out
 }
 
-// Get is the value of a key as TOML; false if there is no such key.
-func (c Config) Get(key string) (string, bool) {
-	f, ok := Lookup(key)
-	if !ok {
-		return "", false
-	}
-	return render(f.get(&c)), true
-}
-
 func jsonOf(v any) json.RawMessage {
 	text, err := json.Marshal(v)
 	if err != nil {
 		panic("config: " + err.Error())
 	}
 	return text
+}
+
+// render writes a value as TOML.
+func render(v any) string {
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(map[string]any{"x": v}); err != nil {
+		panic("config: " + err.Error())
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "x = "), "\n")
 }

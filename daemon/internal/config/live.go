@@ -2,15 +2,21 @@ package config
 
 import (
 	"errors"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
+	"fulmen/native"
 )
 
 // Options are what a Live is opened with.
@@ -26,16 +32,16 @@ type Options struct {
 type Live struct {
 	path    string
 	options Options
-	watch   *watch
+	watch   *home.Watch // nil where the folder cannot be watched
 
 	change sync.Mutex // one change at a time, from reading to commit
 
-	mu          sync.Mutex // guards what follows, never held while others are called
-	seen        string     // the text that was looked at last
-	parsed      *Parsed
-	inForce     Config
-	status      Status
-	subscribers []*Subscriber
+	mu      sync.Mutex // guards what follows, never held while others are called
+	seen    string     // the text that was looked at last
+	parsed  *Parsed
+	inForce Config
+	status  Status
+	changed func(Config) // nil: nobody wants to know
 }
 
 // Open reads the file, which need not exist, and watches its folder, which must.
@@ -60,9 +66,6 @@ func Open(path string, options Options) (*Live, error) {
 	l.reload()
 	return l, nil
 }
-
-// Path is the file.
-func (l *Live) Path() string { return l.path }
 
 // Current is the configuration in force.
 func (l *Live) Current() Config {
@@ -90,20 +93,12 @@ func (l *Live) IsSet(key string) bool {
 	return slices.ContainsFunc(l.Listing().Keys, func(k api.ConfigKey) bool { return k.Key == key && k.Set })
 }
 
-// Subscribe has a part of the daemon take part in every change from now on. It
-// returns the configuration in force, which the subscriber is not told of, and
-// the function that ends it.
-func (l *Live) Subscribe(s Subscriber) (current Config, cancel func()) {
-	l.change.Lock()
-	defer l.change.Unlock()
+// OnChange has f act on every configuration that is put in force from now on. It is called
+// from one goroutine at a time, and must not call the Live.
+func (l *Live) OnChange(f func(next Config)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.subscribers = append(l.subscribers, &s)
-	return l.inForce, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.subscribers = slices.DeleteFunc(slices.Clone(l.subscribers), func(o *Subscriber) bool { return o == &s })
-	}
+	l.changed = f
 }
 
 // Set changes keys in the file and puts them in force, all or none. A file that
@@ -119,10 +114,6 @@ func (l *Live) Set(changes ...Change) error {
 	if err != nil {
 		return l.named(err)
 	}
-	next := l.next(parsed.Config)
-	if err := verifyAll(l.all(), next); err != nil {
-		return err
-	}
 	if edited != s {
 		mode := fs.FileMode(0o644)
 		if info, err := os.Stat(l.path); err == nil {
@@ -132,17 +123,16 @@ func (l *Live) Set(changes ...Change) error {
 			return err
 		}
 	}
-	l.commit(edited, parsed, next)
+	l.commit(edited, parsed)
 	return nil
 }
 
 // Close ends the watching. No subscriber is called after it has returned.
 func (l *Live) Close() error {
-	var err error
-	if l.watch != nil {
-		err = l.watch.close()
+	if l.watch == nil {
+		return nil
 	}
-	return err
+	return l.watch.Close()
 }
 
 // reload looks at the file, and puts it in force or says why not.
@@ -162,13 +152,8 @@ func (l *Live) reload() {
 	if err == nil {
 		parsed, err = l.parse(s)
 	}
-	var next Config
 	if err == nil {
-		next = l.next(parsed.Config)
-		err = verifyAll(l.all(), next)
-	}
-	if err == nil {
-		l.commit(s, parsed, next)
+		l.commit(s, parsed)
 		return
 	}
 	l.mu.Lock()
@@ -179,19 +164,16 @@ func (l *Live) reload() {
 	l.report(status)
 }
 
-// commit puts a configuration in force that everybody has agreed to.
-func (l *Live) commit(s string, parsed *Parsed, next Config) {
+// commit puts a configuration in force.
+func (l *Live) commit(s string, parsed *Parsed) {
+	next := l.next(parsed.Config)
 	l.mu.Lock()
-	moved := !reflect.DeepEqual(l.inForce, next)
+	moved, changed := !reflect.DeepEqual(l.inForce, next), l.changed
 	l.seen, l.parsed, l.inForce = s, parsed, next
 	status := Status{Unwatched: l.status.Unwatched, Restart: waiting(next, parsed.Config)}
 	l.mu.Unlock()
-	if moved {
-		for _, s := range l.all() {
-			if s.Commit != nil {
-				s.Commit(next)
-			}
-		}
+	if moved && changed != nil {
+		changed(next)
 	}
 	l.report(status)
 }
@@ -221,18 +203,12 @@ func waiting(inForce, file Config) []string {
 	return out
 }
 
-func (l *Live) all() []*Subscriber {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.subscribers
-}
-
 func (l *Live) report(s Status) {
 	l.mu.Lock()
-	news := !s.equal(l.status)
+	isNew := !s.equal(l.status)
 	l.status = s
 	l.mu.Unlock()
-	if news && l.options.Report != nil {
+	if isNew && l.options.Report != nil {
 		l.options.Report(s)
 	}
 }
@@ -266,31 +242,86 @@ func (l *Live) named(err error) error {
 	return err
 }
 
-// Subscriber is a part of the daemon that a change concerns. Both functions are
-// called from one goroutine at a time, and must not call the [Live]. Either may be nil.
-type Subscriber struct {
-	// Name is the part's, for the message of a refusal.
-	Name string
-	// Verify refuses what the part cannot do, and changes nothing.
-	Verify func(next Config) error
-	// Commit acts on a configuration that every part has agreed to. It cannot fail.
-	Commit func(next Config)
+// Status is how the file and what is in force relate.
+type Status struct {
+	// Error is what is wrong with the file; what was in force before still is.
+	// nil if the file is in force.
+	Error *api.Error
+	// Unwatched is why a change of the file will not be noticed; nil if it will.
+	Unwatched *api.Error
+	// Restart are the keys whose value in the file waits for a restart.
+	Restart []string
 }
 
-// verifyAll asks everybody.
-func verifyAll(all []*Subscriber, next Config) error {
-	for _, s := range all {
-		if s.Verify == nil {
-			continue
-		}
-		if err := s.Verify(next); err != nil {
-			message := err.Error()
-			if e := api.AsError(err); e.Data.Reason != api.ReasonInternal {
-				message = e.Message
-			}
-			return fmt.Errorf("%w [%w]", api.Errorf(api.ReasonConfigInvalid, s.Name,
-				"The configuration was not taken: %s refuses it: %s", s.Name, message), err)
+func (s Status) equal(o Status) bool {
+	return sameError(s.Error, o.Error) && sameError(s.Unwatched, o.Unwatched) && slices.Equal(s.Restart, o.Restart)
+}
+
+func sameError(a, b *api.Error) bool {
+	return a == nil && b == nil || a != nil && b != nil && a.Message == b.Message
+}
+
+// Causes are what of it the node's health conditions show.
+func (s Status) Causes() []api.Cause {
+	var out []api.Cause
+	for _, e := range []*api.Error{s.Error, s.Unwatched} {
+		if e != nil {
+			out = append(out, e.Cause())
 		}
 	}
-	return nil
+	for _, key := range s.Restart {
+		out = append(out, api.Cause{Reason: api.ReasonNeedsRestart, Message: "The new value of " + key + " takes effect after a restart of the daemon."})
+	}
+	return out
+}
+
+const (
+	// settle is the quiet after the last event at which the file is read.
+	settle = 50 * time.Millisecond
+	// settleMax bounds the wait for quiet.
+	settleMax = time.Second
+)
+
+// startWatch calls a function when a file may have changed. It watches the folder, not
+// the file: editors put a new file in its place. Where the file is a link, the folder
+// that it leads to is watched too; what leads nowhere is noticed when the link itself
+// changes.
+func startWatch(path string, changed func()) (*home.Watch, error) {
+	file, folder := filepath.Clean(path), folderOf(path)
+	return home.NewWatch(settle, settleMax, func(w *fsnotify.Watcher) (func(string) bool, error) {
+		target := file
+		if resolved, err := filepath.EvalSymlinks(file); err == nil && w.Add(folderOf(resolved)) == nil {
+			target = resolved
+		}
+		return func(name string) bool { return name == file || name == target || name == folder }, w.Add(folder)
+	}, changed)
+}
+
+func unwatched(path string, err error) *api.Error {
+	reason := api.ReasonReadFailed
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENOSPC) {
+		reason = api.ReasonTooManyFiles // inotify calls the end of its watches a full disk
+	}
+	return api.Errorf(reason, path, "Changes of %s are not noticed%s.", path, native.ErrnoSuffix(err)).
+		WithRemedy("Restart the daemon after changing the file, or change it with `fulmen config set`.")
+}
+
+func folderOf(path string) string { return filepath.Dir(filepath.Clean(path)) }
+
+// readSome reads a file's beginning. It does not wait on what is no plain file.
+func readSome(path string, limit int64) (string, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", &os.PathError{Op: "read", Path: path, Err: errors.New("it is not a plain file")}
+	}
+	text, err := io.ReadAll(io.LimitReader(file, limit))
+	return string(text), err
 }

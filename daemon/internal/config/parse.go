@@ -66,12 +66,12 @@ func decode(s string) (values map[string]any, problem *Problem) {
 		return broken(tomltext.PlaceOf(s, at), "The file is not text in UTF-8.")
 	}
 	if _, err := tomltext.Scan(s); errors.Is(err, tomltext.ErrTooDeep) {
-		return broken(tomltext.Place{}, "Tables or lists are too deep inside each other.")
+		return broken(tomltext.Place{}, "Tables or lists are nested too deeply.")
 	}
 	// The library panics with other values than its errors only through a defect.
 	defer func() {
 		if r := recover(); r != nil {
-			values, problem = broken(tomltext.Place{}, "The text is no TOML.")
+			values, problem = broken(tomltext.Place{}, "The file is not valid TOML.")
 		}
 	}()
 	values = map[string]any{}
@@ -158,7 +158,7 @@ func (r *reader) note(path []string, value bool, reason api.Reason, key, message
 	if at, ok := r.find(path, value); ok {
 		p.Place = tomltext.PlaceOf(r.text, at)
 	}
-	r.problems.add(p)
+	r.problems.Problems = append(r.problems.Problems, p)
 }
 
 // find is where a key stands, or a header or another key that names it on the way.

@@ -61,9 +61,9 @@ trusted = ["192.168.1.0/24", "fd00::/8"]
 
 func TestParseRefuses(t *testing.T) {
 	tests := map[string]struct {
-		text   string
-		reason api.Reason
-		says   string // the whole message
+		text    string
+		reason  api.Reason
+		reports string // the whole message
 	}{
 		"misspelt": {"\n[times]\n  leese = \"1s\"\n", api.ReasonConfigUnknownKey,
 			`c.toml:3:3: There is no key "times.leese"; did you mean "times.lease"?`},
@@ -81,15 +81,15 @@ func TestParseRefuses(t *testing.T) {
 		"number": {"[times]\nlease = 30", api.ReasonConfigInvalid,
 			`c.toml:2:9: times.lease is a whole number, and must be a duration with a unit, in quotes, such as "30s".`},
 		"unit": {"[times]\nlease = \"30\"", api.ReasonConfigInvalid,
-			`c.toml:2:9: times.lease is "30", which is no duration; write a number with ms, s, m or h, such as "30s".`},
+			`c.toml:2:9: times.lease is "30", which is not a duration; write a number with ms, s, m or h, such as "30s".`},
 		"too short":  {"[times]\nlease = \"10ms\"", api.ReasonConfigInvalid, `c.toml:2:9: times.lease is "10ms", and must be 1s to 1h.`},
 		"negative":   {"[times]\ngrace = \"-1s\"", api.ReasonConfigInvalid, `c.toml:2:9: times.grace is "-1s", and must be 0s to 1h.`},
 		"too high":   {"[api]\nport = 65536", api.ReasonConfigInvalid, `c.toml:2:8: api.port is 65536, and must be 0 to 65535.`},
 		"fraction":   {"[api]\nport = 1.5", api.ReasonConfigInvalid, `c.toml:2:8: api.port is a number, and must be a whole number, such as 7731.`},
-		"port":       {"[peers]\naddresses = [\"a:0\"]", api.ReasonConfigInvalid, `c.toml:2:13: peers.addresses has "a:0", which is no host name or address, with or without :PORT.`},
+		"port":       {"[peers]\naddresses = [\"a:0\"]", api.ReasonConfigInvalid, `c.toml:2:13: peers.addresses has "a:0", which is not a host name or address, with or without :PORT.`},
 		"a host":     {"[network]\ntrusted = [\"10.0.0.7/8\"]", api.ReasonConfigInvalid, `c.toml:2:11: network.trusted has "10.0.0.7/8", an address in the network 10.0.0.0/8.`},
 		"everything": {"[network]\ntrusted = [\"0.0.0.0/0\"]", api.ReasonConfigInvalid, `c.toml:2:11: network.trusted has "0.0.0.0/0", which is every network; name those that you trust.`},
-		"relative":   {"[paths]\nstate = \"here\"", api.ReasonConfigInvalid, `c.toml:2:9: paths.state is "here", which is no absolute path.`},
+		"relative":   {"[paths]\nstate = \"here\"", api.ReasonConfigInvalid, `c.toml:2:9: paths.state is "here", which is not an absolute path.`},
 		"level":      {"[log]\nlevel = \"wran\"", api.ReasonConfigInvalid, `c.toml:2:9: log.level is "wran", and must be debug, info, warn, error; did you mean "warn"?`},
 		"relation": {"[times]\ngrace = \"1s\"\nlease = \"2s\"", api.ReasonConfigInvalid,
 			`c.toml:3:9: times.lease_renewal is 5s and times.lease is 2s: a lease must last at least three renewals, so that two may be lost.`},
@@ -108,7 +108,7 @@ func TestParseRefuses(t *testing.T) {
 			p, ok := errors.AsType[*ParseError](err)
 			is.True(ok)
 			e := p.In("c.toml")
-			is.Equal(e.Message, tt.says)
+			is.Equal(e.Message, tt.reports)
 			is.True(errors.Is(e, tt.reason))
 			is.Equal(e.Code, api.CodeInvalid)
 			is.Equal(len(e.Data.Causes), len(p.Problems))
@@ -169,7 +169,7 @@ func TestIsAddress(t *testing.T) {
 
 // FuzzParse: whatever the text is, it is taken or refused with a place in it.
 func FuzzParse(f *testing.F) {
-	f.Add(Example())
+	f.Add(example())
 	for _, s := range []string{"", "[api]\nport = 1", "times = { lease = \"1h\" }", "a = [[[[", "\ufeff", "x = 1e400", "[log.levels]\nstore = \"debug\"", "[[times]]", "a.b.c.d = {}"} {
 		f.Add(s)
 	}

@@ -29,8 +29,6 @@ type ParseError struct {
 	Problems []Problem
 }
 
-func (e *ParseError) add(p Problem) { e.Problems = append(e.Problems, p) }
-
 // sort orders by place, and makes an error of what is there; nil if nothing is.
 func (e *ParseError) sort() error {
 	if len(e.Problems) == 0 {
@@ -53,8 +51,7 @@ func (e *ParseError) In(file string) *api.Error {
 	if more := len(e.Problems) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more)", more)
 	}
-	out := api.Errorf(first.Reason, cmp.Or(first.Key, file), "%s", message)
-	out.Data.Remedy = "`fulmen config` shows every key with its range and default."
+	out := api.Errorf(first.Reason, cmp.Or(first.Key, file), "%s", message).WithRemedy("`fulmen config` shows every key with its range and default.")
 	for _, p := range e.Problems {
 		out.Data.Causes = append(out.Data.Causes, api.Cause{Reason: p.Reason, Message: p.where(file) + p.Message, Subject: p.Key})
 	}

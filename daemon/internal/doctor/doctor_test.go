@@ -25,9 +25,9 @@ func TestDoctorOfProcesses(t *testing.T) {
 		processes native.Processes
 		answer    api.Answer
 		reason    api.Reason
-		says      string
+		reports   string
 	}{
-		"told":         {procsockets.Processes{}, api.AnswerYes, "", "tells which program"},
+		"told":         {procsockets.Processes{}, api.AnswerYes, "", "can tell which program"},
 		"not a part":   {native.NoProcesses{Reason: native.ReasonNoPlatform.With("not a part of amiga")}, api.AnswerNo, api.ReasonNotSupportedByPlatform, "no JACCL job starts here"},
 		"not just now": {noTable{}, api.AnswerUnknown, api.ReasonReadFailed, "could not be read: cannot allocate memory."},
 	} {
@@ -36,7 +36,7 @@ func TestDoctorOfProcesses(t *testing.T) {
 			check := checkProcesses(tt.processes)
 			is.Equal(check.Answer, tt.answer)
 			is.Equal(check.Reason, tt.reason)
-			is.True(strings.Contains(check.Text, tt.says))
+			is.True(strings.Contains(check.Text, tt.reports))
 		})
 	}
 }

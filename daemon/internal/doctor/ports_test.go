@@ -18,7 +18,7 @@ func TestCableChecks(t *testing.T) {
 	is := is.New(t)
 	name := func(id api.NodeID) string { return map[api.NodeID]string{nodeA: "ada", nodeB: "bob"}[id] }
 	at := func(node api.NodeID, n int) api.CableEnd {
-		return api.CableEnd{End: api.LinkEnd{Node: node, Receptacle: api.Receptacle(n)}}
+		return api.CableEnd{End: api.LinkEnd{Node: node, PortNumber: api.PortNumber(n)}}
 	}
 	good := api.Cable{Ends: []api.CableEnd{at(nodeB, 1), at(nodeA, 1)}}
 	elsewhere := api.Cable{Ends: []api.CableEnd{at(nodeB, 7)}, Reasons: []api.Reason{api.ReasonLinkBelowPorts}}
@@ -29,8 +29,8 @@ func TestCableChecks(t *testing.T) {
 	is.Equal(one[0].Answer, api.AnswerYes)
 
 	slow := api.Cable{Ends: []api.CableEnd{at(nodeB, 2), at(nodeA, 2)}, Reasons: []api.Reason{api.ReasonLinkBelowPorts}}
-	stranger := api.Cable{Ends: []api.CableEnd{at(nodeA, 3)}, PeerName: "Mac15,14", Reasons: []api.Reason{api.ReasonPeerUnknown}}
-	checks := cableChecks(nodeA, api.LinkListResult{Cables: []api.Cable{good, slow, stranger}, Loops: [][]api.NodeID{{nodeB, nodeA}}}, name)
+	nonMember := api.Cable{Ends: []api.CableEnd{at(nodeA, 3)}, PeerName: "Mac15,14", Reasons: []api.Reason{api.ReasonPeerUnknown}}
+	checks := cableChecks(nodeA, api.LinkListResult{Cables: []api.Cable{good, slow, nonMember}, Loops: [][]api.NodeID{{nodeB, nodeA}}}, name)
 	is.Equal(len(checks), 1)                      // conditions say the rest
 	is.Equal(checks[0].Answer, api.AnswerUnknown) // a Mac without Fulmen is no fault
 	is.True(strings.HasPrefix(checks[0].Text, "ada:3 - Mac15,14: "))

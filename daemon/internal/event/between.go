@@ -36,31 +36,31 @@ func Between(before, after Moment) []Entry {
 
 func nodes(before, after Moment) []Entry {
 	var out []Entry
-	was := index(before.Nodes, func(n api.NodeView) api.NodeID { return n.Node })
-	is := index(after.Nodes, func(n api.NodeView) api.NodeID { return n.Node })
-	say := func(n api.NodeView, kind api.EventKind, severity api.Severity, text string) {
+	keyOf := func(n api.NodeView) key { return key{string(n.Node)} }
+	was, is := index(before.Nodes, keyOf), index(after.Nodes, keyOf)
+	report := func(n api.NodeView, kind api.EventKind, severity api.Severity, text string) {
 		out = append(out, Entry{Event: api.Event{Kind: kind, Severity: severity, Node: n.Node, Reason: n.Reason, Text: n.ShortName + " " + text}})
 	}
 	for _, n := range after.Nodes {
-		old, known := was[n.Node]
+		old, known := was[keyOf(n)]
 		switch isRemoved := n.Liveness == api.LivenessRemoved; {
 		case !known && !isRemoved:
-			say(n, api.EventNodeJoined, api.SeverityInfo, "has joined the cluster.")
+			report(n, api.EventNodeJoined, api.SeverityInfo, "has joined the cluster.")
 		case known && isRemoved && old.Liveness != api.LivenessRemoved:
-			say(n, api.EventNodeLeft, api.SeverityWarning, "was removed from the cluster.")
+			report(n, api.EventNodeLeft, api.SeverityWarning, "was removed from the cluster.")
 		case known && n.Liveness.Reached() && !old.Liveness.Reached():
-			say(n, api.EventNodeReached, api.SeverityInfo, "is connected.")
+			report(n, api.EventNodeReached, api.SeverityInfo, "is connected.")
 		case known && !n.Liveness.Reached() && old.Liveness.Reached():
 			severity := api.SeverityError
 			if n.Liveness != api.LivenessSuspect && n.Liveness != api.LivenessUnreachable {
 				severity = api.SeverityWarning // it said so
 			}
-			say(n, api.EventNodeLost, severity, lostWords(n.Liveness))
+			report(n, api.EventNodeLost, severity, lostWords(n.Liveness))
 		}
 	}
-	for _, n := range missing(was, is, cmp.Compare[api.NodeID]) {
+	for _, n := range missing(was, is) {
 		if n.Liveness != api.LivenessRemoved {
-			say(n, api.EventNodeLeft, api.SeverityWarning, "is no member any more.")
+			report(n, api.EventNodeLeft, api.SeverityWarning, "is no longer a member.")
 		}
 	}
 	return out
@@ -69,69 +69,58 @@ func nodes(before, after Moment) []Entry {
 func lostWords(l api.Liveness) string {
 	switch l {
 	case api.LivenessRestarting:
-		return "restarts."
+		return "is restarting."
 	case api.LivenessAsleep:
-		return "sleeps."
+		return "went to sleep."
 	case api.LivenessLeft:
 		return "has stopped Fulmen."
 	}
-	return "does not answer any more."
-}
-
-// conditionKey tells conditions apart.
-type conditionKey struct {
-	node    api.NodeID
-	code    api.Reason
-	subject string
-}
-
-func (k conditionKey) compare(other conditionKey) int {
-	return cmp.Or(cmp.Compare(k.node, other.node), cmp.Compare(k.code, other.code), cmp.Compare(k.subject, other.subject))
+	return "no longer answers."
 }
 
 func conditions(before, after Moment) []Entry {
-	key := func(c api.NodeCondition) conditionKey { return conditionKey{c.Node, c.Code, c.Subject} }
-	was, is := index(before.Conditions, key), index(after.Conditions, key)
+	keyOf := func(c api.NodeCondition) key { return key{string(c.Node), string(c.Code), c.Subject} }
+	was, is := index(before.Conditions, keyOf), index(after.Conditions, keyOf)
 	var out []Entry
 	// Both ends of a cable say the same of it: it is one event, that ends with the last.
-	wasSaid, isSaid := texts(before.Conditions), texts(after.Conditions)
-	said := map[string]bool{}
-	say := func(c api.NodeCondition, kind api.EventKind, severity api.Severity, text string) {
-		if c.Muted || wasSaid[c.Text] && isSaid[c.Text] || said[text] {
+	wasReported, isReported := texts(before.Conditions), texts(after.Conditions)
+	reported := map[string]bool{}
+	report := func(c api.NodeCondition, kind api.EventKind, severity api.Severity, text string) {
+		if c.Muted || wasReported[c.Text] && isReported[c.Text] || reported[text] {
 			return
 		}
-		said[text] = true
+		reported[text] = true
 		e := api.Event{Kind: kind, Severity: severity, Node: c.Node, Reason: c.Code, Text: text}
 		if link, err := api.ParseLinkID(c.Subject); err == nil {
 			e.Link = link
 		}
 		out = append(out, Entry{Event: e})
 	}
-	for _, c := range missing(is, was, conditionKey.compare) {
-		say(c, api.EventConditionRaised, c.Severity, c.Text)
+	for _, c := range missing(is, was) {
+		report(c, api.EventConditionRaised, c.Severity, c.Text)
 	}
-	for _, c := range missing(was, is, conditionKey.compare) {
-		say(c, api.EventConditionCleared, api.SeverityInfo, "No longer: "+c.Text)
+	for _, c := range missing(was, is) {
+		report(c, api.EventConditionCleared, api.SeverityInfo, "Resolved: "+c.Text)
 	}
 	return out
 }
 
 // texts are what conditions say that are not muted.
 func texts(all []api.NodeCondition) map[string]bool {
-	said := map[string]bool{}
+	found := map[string]bool{}
 	for _, c := range all {
 		if !c.Muted {
-			said[c.Text] = true
+			found[c.Text] = true
 		}
 	}
-	return said
+	return found
 }
 
 func jobs(before, after Moment) []Entry {
-	was := index(before.Jobs, func(j Job) api.JobID { return j.Job })
+	was := index(before.Jobs, jobKey)
 	var out []Entry
 	for _, j := range after.Jobs {
-		old, known := was[j.Job]
+		old, known := was[jobKey(j)]
 		if known && old.Phase == j.Phase || !known && j.Phase.Ended() { // of another cluster's past, or of a node that was away
 			continue
 		}
@@ -143,9 +132,9 @@ func jobs(before, after Moment) []Entry {
 			severity = api.SeverityWarning
 		}
 		phase := strings.ReplaceAll(string(j.Phase), "_", " ")
-		said := " (" + string(j.Job) + "): " + phase + "." // of several with one name
-		e := Entry{Principal: j.Principal, Private: j.Name + said,
-			Event: api.Event{Kind: api.EventJobChanged, Severity: severity, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Text: j.PublicName + said}}
+		what := " (" + string(j.Job) + "): " + phase + "." // of several with one name
+		e := Entry{Principal: j.Principal, Private: j.Name + what,
+			Event: api.Event{Kind: api.EventJobChanged, Severity: severity, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Text: j.PublicName + what}}
 		if j.Message != "" {
 			e.Private += " " + j.Message
 		}

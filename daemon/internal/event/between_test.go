@@ -19,10 +19,10 @@ func node(id api.NodeID, name string, liveness api.Liveness) api.NodeView {
 	return api.NodeView{Node: id, ShortName: name, Liveness: liveness}
 }
 
-// desk is two nodes that answer, with a good cable between them.
-func desk() Moment {
+// scenario is two nodes that answer, with a good cable between them.
+func scenario() Moment {
 	one, two := id(1), id(2)
-	link, err := api.NewLinkID(api.LinkEnd{Node: one, Receptacle: 1}, api.LinkEnd{Node: two, Receptacle: 3})
+	link, err := api.NewLinkID(api.LinkEnd{Node: one, PortNumber: 1}, api.LinkEnd{Node: two, PortNumber: 3})
 	if err != nil {
 		panic(err)
 	}
@@ -50,10 +50,10 @@ func TestBetween(t *testing.T) {
 		want   []string
 	}{
 		{name: "nothing"},
-		{name: "lost", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }, want: []string{"node_lost error mini does not answer any more."}},
-		{name: "has just stopped answering", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessSuspect }, want: []string{"node_lost error mini does not answer any more."}},
+		{name: "lost", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }, want: []string{"node_lost error mini no longer answers."}},
+		{name: "has just stopped answering", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessSuspect }, want: []string{"node_lost error mini no longer answers."}},
 		{name: "given up", before: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessSuspect }, change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }},
-		{name: "asleep", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessAsleep }, want: []string{"node_lost warning mini sleeps."}},
+		{name: "asleep", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessAsleep }, want: []string{"node_lost warning mini went to sleep."}},
 		{
 			name: "back", before: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable },
 			want: []string{"node_reached info mini is connected."},
@@ -85,11 +85,11 @@ func TestBetween(t *testing.T) {
 		},
 		{
 			name: "a condition is over", before: func(m *Moment) { m.Conditions = []api.NodeCondition{condition(id(2), "It is hot.")} },
-			want: []string{"condition_cleared info No longer: It is hot."},
+			want: []string{"condition_cleared info Resolved: It is hot."},
 		},
 		{
 			name: "a condition of a node that is not reached any more", before: func(m *Moment) { m.Conditions = []api.NodeCondition{condition(id(2), "It is hot.")} },
-			change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }, want: []string{"node_lost error mini does not answer any more."},
+			change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }, want: []string{"node_lost error mini no longer answers."},
 		},
 		{
 			name: "a condition that both say", change: func(m *Moment) {
@@ -119,7 +119,7 @@ func TestBetween(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
-			before, after := desk(), desk()
+			before, after := scenario(), scenario()
 			if test.before != nil {
 				test.before(&before)
 			}
@@ -139,7 +139,7 @@ func TestBetween(t *testing.T) {
 // What a job is called and why it failed is for whoever may act for its owner.
 func TestForOwners(t *testing.T) {
 	is := is.New(t)
-	before, after := desk(), desk()
+	before, after := scenario(), scenario()
 	after.Jobs = []Job{theJob(api.JobHomeLost)}
 	all := Between(before, after)
 	is.Equal(len(all), 1)
@@ -155,16 +155,16 @@ func TestForOwners(t *testing.T) {
 // moment, by a home that was away.
 func TestTheEndOfAJobIsSaidOnce(t *testing.T) {
 	is := is.New(t)
-	var said []string
-	last := desk()
+	var reported []string
+	last := scenario()
 	for _, phase := range []api.JobPhase{api.JobRunning, api.JobStopped, api.JobEnding, api.JobStopped} {
-		now := desk()
+		now := scenario()
 		now.Jobs = []Job{theJob(phase)}
 		now = now.After(last)
 		for _, e := range Between(last, now) {
-			said = append(said, e.Text)
+			reported = append(reported, e.Text)
 		}
 		last = now
 	}
-	is.Equal(said, []string{"python3 (j00000001): running.", "python3 (j00000001): stopped."})
+	is.Equal(reported, []string{"python3 (j00000001): running.", "python3 (j00000001): stopped."})
 }

@@ -1,54 +1,42 @@
 package event
 
 import (
-	"cmp"
 	"strings"
 
 	"fulmen/daemon/api"
 )
 
-// socket tells the cables at one end apart: a hub gives a receptacle several.
-type socket struct {
-	end  string
-	link api.LinkID
-	peer string
-}
-
-func (s socket) compare(other socket) int {
-	return cmp.Or(cmp.Compare(s.end, other.end), s.link.Compare(other.link), cmp.Compare(s.peer, other.peer))
-}
-
-func socketOf(c api.Cable) socket {
-	s := socket{end: c.Ends[0].End.String(), link: c.Link}
-	if !c.Link.Valid() {
-		s.peer = c.PeerName
+// cableKey tells the cables at one end apart: a hub gives a receptacle several.
+func cableKey(c api.Cable) key {
+	if c.Link.Valid() {
+		return key{c.Ends[0].End.String(), c.Link.String()}
 	}
-	return s
+	return key{c.Ends[0].End.String(), "", c.PeerName}
 }
 
 func cables(before, after Moment) []Entry {
-	was, is := index(before.Cables, socketOf), index(after.Cables, socketOf)
+	was, is := index(before.Cables, cableKey), index(after.Cables, cableKey)
 	var out []Entry
-	say := func(m Moment, c api.Cable, kind api.EventKind, severity api.Severity, lead, text string) {
+	report := func(m Moment, c api.Cable, kind api.EventKind, severity api.Severity, lead, text string) {
 		e := api.Event{Kind: kind, Severity: severity, Node: c.Ends[0].End.Node, Link: c.Link, Text: lead + ends(m, c) + text}
 		if len(c.Reasons) > 0 && kind == api.EventCableChanged {
 			e.Reason = c.Reasons[0]
 		}
 		out = append(out, Entry{Event: e})
 	}
-	plugged, pulled := missing(is, was, socket.compare), missing(was, is, socket.compare)
+	plugged, pulled := missing(is, was), missing(was, is)
 	for _, c := range plugged {
 		if !learned(c, pulled) {
-			say(after, c, api.EventCablePlugged, api.SeverityInfo, "Cable plugged: ", ".")
+			report(after, c, api.EventCablePlugged, api.SeverityInfo, "Cable plugged: ", ".")
 		}
 	}
 	for _, c := range pulled {
 		if !learned(c, plugged) {
-			say(before, c, api.EventCablePulled, api.SeverityWarning, "Cable pulled: ", ".")
+			report(before, c, api.EventCablePulled, api.SeverityWarning, "Cable pulled: ", ".")
 		}
 	}
 	for _, c := range after.Cables {
-		old, known := was[socketOf(c)]
+		old, known := was[cableKey(c)]
 		if !known || c.Stale || old.Stale {
 			continue // what one end alone says now is no change of the cable
 		}
@@ -57,14 +45,14 @@ func cables(before, after Moment) []Entry {
 			if c.Verdict != api.VerdictGood && !c.Muted {
 				severity = api.SeverityWarning
 			}
-			say(after, c, api.EventCableChanged, severity, "Cable ", verdictWords(c.Verdict))
+			report(after, c, api.EventCableChanged, severity, "Cable ", verdictWords(c.Verdict))
 		}
 		if old.RDMA != c.RDMA && (old.RDMA == api.RDMAReady || c.RDMA == api.RDMAReady) {
 			text := " is ready."
 			if c.RDMA != api.RDMAReady {
-				text = " is not ready any more."
+				text = " is no longer ready."
 			}
-			say(after, c, api.EventRDMAChanged, api.SeverityInfo, "RDMA over ", text)
+			report(after, c, api.EventRDMAChanged, api.SeverityInfo, "RDMA over ", text)
 		}
 	}
 	return out
@@ -82,7 +70,7 @@ func worth(before, after api.LinkVerdict) bool {
 func verdictWords(v api.LinkVerdict) string {
 	switch v {
 	case api.VerdictGood:
-		return " is as it should be again."
+		return " works as it should again."
 	case api.VerdictSlow:
 		return " is slow."
 	case api.VerdictDown:
@@ -113,7 +101,7 @@ func learned(c api.Cable, others []api.Cable) bool {
 func ends(m Moment, c api.Cable) string {
 	var all []string
 	for _, end := range c.Ends {
-		all = append(all, m.name(end.End.Node)+":"+end.End.Receptacle.String())
+		all = append(all, m.name(end.End.Node)+":"+end.End.PortNumber.String())
 	}
 	if len(all) == 2 && all[0] > all[1] {
 		all[0], all[1] = all[1], all[0]

@@ -43,9 +43,9 @@ func (m Moment) silent() map[api.NodeID]bool {
 // older document of it, by a home that was away, is no news, and its end is said once.
 func (m Moment) After(before Moment) Moment {
 	m.Jobs = slices.Clone(m.Jobs)
-	was := index(before.Jobs, func(j Job) api.JobID { return j.Job })
+	was := index(before.Jobs, jobKey)
 	for i, j := range m.Jobs {
-		if old, known := was[j.Job]; known && old.Phase.Ended() && !j.Phase.Ended() {
+		if old, known := was[jobKey(j)]; known && old.Phase.Ended() && !j.Phase.Ended() {
 			m.Jobs[i] = old
 		}
 	}
@@ -73,22 +73,27 @@ func (m Moment) name(id api.NodeID) string {
 	return id.Display()
 }
 
+// key tells things of one sort apart.
+type key [3]string
+
+func jobKey(j Job) key { return key{string(j.Job)} }
+
 // index keeps things by their key; of several with one key the last.
-func index[K comparable, V any](all []V, key func(V) K) map[K]V {
-	out := make(map[K]V, len(all))
+func index[V any](all []V, of func(V) key) map[key]V {
+	out := make(map[key]V, len(all))
 	for _, v := range all {
-		out[key(v)] = v
+		out[of(v)] = v
 	}
 	return out
 }
 
 // missing are the things of the first whose keys the second does not have, in the
 // order of keys' words.
-func missing[K comparable, V any](of, from map[K]V, less func(a, b K) int) []V {
+func missing[V any](of, from map[key]V) []V {
 	var out []V
-	for _, key := range slices.SortedFunc(maps.Keys(of), less) {
-		if _, found := from[key]; !found {
-			out = append(out, of[key])
+	for _, k := range slices.SortedFunc(maps.Keys(of), func(a, b key) int { return slices.Compare(a[:], b[:]) }) {
+		if _, found := from[k]; !found {
+			out = append(out, of[k])
 		}
 	}
 	return out

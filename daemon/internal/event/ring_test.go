@@ -28,5 +28,5 @@ func TestRingKeepsTheNewest(t *testing.T) {
 	is.Equal(entries[0].Seq, uint64(more+1))
 	is.Equal(entries[0].At, at(more+1))
 	is.Equal(entries[len(entries)-1].Seq, uint64(api.EventsKept+more))
-	is.Equal(since, at(more+1)) // of before that nothing is known any more
+	is.Equal(since, at(more+1)) // nothing is known any more of what was earlier
 }

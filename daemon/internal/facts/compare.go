@@ -46,7 +46,7 @@ func (o *Owner) Compare(ctx context.Context, published []api.Document) ([]native
 			name := strings.TrimSpace(string(fact.Kind) + " " + fact.Name)
 			i := slices.IndexFunc(published, func(d api.Document) bool { return d.Kind == fact.Kind && d.Name == fact.Name })
 			if i < 0 {
-				out = append(out, native.Comparison{Fact: name, Sources: [2]string{fromDocument, fromSystem}, Told: [2]string{"not there", "there"}})
+				out = append(out, native.Comparison{Fact: name, Sources: [2]string{fromDocument, fromSystem}, Reported: [2]string{"not there", "there"}})
 				continue
 			}
 			rows, err := compareFields(name, published[i].Value, fact)
@@ -73,9 +73,9 @@ func compareFields(name string, document json.RawMessage, fact Fact) ([]native.C
 	maps.Copy(all, theirs)
 	var out []native.Comparison
 	for _, field := range slices.Sorted(maps.Keys(all)) {
-		c := native.Comparison{Fact: field, Sources: [2]string{fromDocument, fromSystem}, Told: [2]string{ours[field], theirs[field]}}
-		c.Same = c.Told[0] == c.Told[1]
-		if _, last, _ := strings.Cut(field, ", "); c.Told[1] == "" {
+		c := native.Comparison{Fact: field, Sources: [2]string{fromDocument, fromSystem}, Reported: [2]string{ours[field], theirs[field]}}
+		c.Same = c.Reported[0] == c.Reported[1]
+		if _, last, _ := strings.Cut(field, ", "); c.Reported[1] == "" {
 			c.Why = native.Reason(fact.Unknown[last])
 		}
 		out = append(out, c)

@@ -18,11 +18,11 @@ func TestCompare(t *testing.T) {
 	is := is.New(t)
 	facts := machine()
 	facts.Thunderbolt = &native.Thunderbolt{Ports: []native.Port{
-		{Receptacle: 1, DomainUUID: "48A9310F-AFFE-8439-9CB9-02349C347576", Capability: native.TB5, Interface: "en2", Status: native.PortEmpty, Peers: []native.Peer{}, Hubs: []native.Hub{}},
+		{PortNumber: 1, DomainUUID: "48A9310F-AFFE-8439-9CB9-02349C347576", Capability: native.TB5, Interface: "en2", Status: native.PortEmpty, Peers: []native.Peer{}, Hubs: []native.Hub{}},
 	}}
 	facts.RDMA = &native.RDMA{Switch: native.RDMAOn, Devices: []native.RDMADevice{{Name: "rdma_en2", Interface: "en2", PortState: native.RDMAPortDown}}}
 	platform := nativetest.NewMachine(nativetest.NewClock(time.Now()), facts)
-	o := New(platform, &shelf{}, Static{ShortName: func(string) string { return "" }}, slog.New(slog.DiscardHandler))
+	o := New(platform, &publications{}, Static{ShortName: func(string) string { return "" }}, slog.New(slog.DiscardHandler))
 	var published []api.Document
 	for _, fact := range Convert(facts, o.static) {
 		d := api.Document{Kind: fact.Kind, Name: fact.Name, Unknown: fact.Unknown}
@@ -60,9 +60,9 @@ func TestCompare(t *testing.T) {
 	differ, _, _ = count(published)
 	is.Equal(len(differ), 1)
 	is.Equal(differ[0].Fact, "thunderbolt 1, domain_uuid")
-	is.Equal(differ[0].Told[0], "0000AAAA-0000-4000-8000-000000000000")
+	is.Equal(differ[0].Reported[0], "0000AAAA-0000-4000-8000-000000000000")
 
 	differ, _, _ = count(nil) // published is nothing yet
 	is.True(len(differ) > 2)
-	is.Equal(differ[0].Told, [2]string{"not there", "there"})
+	is.Equal(differ[0].Reported, [2]string{"not there", "there"})
 }

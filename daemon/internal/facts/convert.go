@@ -3,6 +3,7 @@ package facts
 import (
 	"cmp"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,19 +41,12 @@ func reasonOr(from native.Reasons, field string) api.Reason {
 	return api.ReasonNotYetRead
 }
 
-// missing notes the reason of a field of the platform, if it has one.
-func missing(to map[string]api.Reason, name string, from native.Reasons, field string) {
-	if why := from[field]; why != "" {
-		to[name] = api.Reason(why.Key())
-	}
-}
-
 // identity makes the value of the identity document.
 func identity(from native.Identity, static Static) (api.Identity, map[string]api.Reason) {
 	name := cmp.Or(static.FriendlyName, from.Name, from.HostName)
 	to := api.Identity{
 		PublicKey: static.PublicKey, FulmenVersion: static.FulmenVersion, Protocol: static.Protocol, StartedAt: static.StartedAt,
-		Name: name, ShortName: static.ShortName(name), Platform: static.platform(), Architecture: from.Architecture,
+		Name: name, ShortName: static.ShortName(name), Platform: cmp.Or(static.Platform, api.Platform(runtime.GOOS)), Architecture: from.Architecture,
 		Model: from.Model, ModelName: from.ModelName, Chip: from.Chip,
 		OSName: from.OSName, OSVersion: from.OSVersion, OSBuild: from.OSBuild,
 		CPUCores: from.CPUCores, CPUPerformanceCores: from.CPUPerformanceCores, CPUEfficiencyCores: from.CPUEfficiencyCores,
@@ -146,7 +140,7 @@ func network(from native.Network, ports *native.Thunderbolt) (api.Network, map[s
 			Name: i.Name, DisplayName: i.DisplayName, Type: api.InterfaceType(i.Type), Up: i.Up != nil && *i.Up, Link: i.Link,
 			MTUBytes: i.MTUBytes, SpeedBitsPerS: i.SpeedBitsPerS, Expensive: i.Expensive,
 		}
-		one.Receptacle = receptacleOf(i, ports)
+		one.PortNumber = portNumberOf(i, ports)
 		for _, a := range i.Addresses {
 			address := api.InterfaceAddress{Address: a.Address, Tentative: a.Tentative}
 			if a.Origin != native.OriginUnknown {
@@ -172,40 +166,35 @@ func bridges(one *api.Interface, all []native.Bridge) {
 		if bridge.Name == one.Name {
 			one.Members = bridge.KernelMembers
 		}
-		for _, member := range bridge.KernelMembers {
-			if member == one.Name {
-				one.Bridge = bridge.Name
-			}
+		if slices.Contains(bridge.KernelMembers, one.Name) {
+			one.Bridge = bridge.Name
 		}
-		for _, member := range bridge.StoredMembers {
-			if member == one.Name {
-				one.BridgeConfigured = bridge.Name
-			}
+		if slices.Contains(bridge.StoredMembers, one.Name) {
+			one.BridgeConfigured = bridge.Name
 		}
 	}
 }
 
-// receptacleOf is the Thunderbolt receptacle behind an interface; 0 where there
+// portNumberOf is the Thunderbolt receptacle behind an interface; 0 where there
 // is none.
-func receptacleOf(i native.Interface, ports *native.Thunderbolt) api.Receptacle {
-	if i.Receptacle != nil {
-		return api.Receptacle(*i.Receptacle)
+func portNumberOf(i native.Interface, ports *native.Thunderbolt) api.PortNumber {
+	if i.PortNumber != nil {
+		return api.PortNumber(*i.PortNumber)
 	}
 	if ports == nil || i.Name == "" {
 		return 0
 	}
-	for _, port := range ports.Ports {
-		if port.Interface == i.Name {
-			return api.Receptacle(port.Receptacle)
-		}
+	at := slices.IndexFunc(ports.Ports, func(p native.Port) bool { return p.Interface == i.Name })
+	if at < 0 {
+		return 0
 	}
-	return 0
+	return api.PortNumber(ports.Ports[at].PortNumber)
 }
 
 // rdma makes the value of one receptacle's document from what the machine says
 // of RDMA, which is nil where it says nothing, for the given reason.
 func rdma(port native.Port, from *native.RDMA, silent api.Reason) (api.RDMA, map[string]api.Reason) {
-	to := api.RDMA{Receptacle: api.Receptacle(port.Receptacle)}
+	to := api.RDMA{PortNumber: api.PortNumber(port.PortNumber)}
 	if from == nil {
 		why := map[string]api.Reason{}
 		for _, field := range []string{"hardware_capable", "os_capable", "switched_on", "device"} {
@@ -283,9 +272,9 @@ func belongs(device native.RDMADevice, port native.Port) bool {
 	return device.Interface != "" && device.Interface == port.Interface
 }
 
-// homeless are the devices that belong to no port: of network cards, or of ports
+// portless are the devices that belong to no port: of network cards, or of ports
 // that tell no interface. No document has room for them.
-func homeless(devices *native.RDMA, ports *native.Thunderbolt) []string {
+func portless(devices *native.RDMA, ports *native.Thunderbolt) []string {
 	names := []string{}
 	if devices == nil {
 		return names
@@ -302,7 +291,7 @@ func homeless(devices *native.RDMA, ports *native.Thunderbolt) []string {
 // thunderbolt makes the value of one receptacle's document.
 func thunderbolt(from native.Port) (api.Thunderbolt, map[string]api.Reason) {
 	to := api.Thunderbolt{
-		Receptacle: api.Receptacle(from.Receptacle), Place: from.Place, BesideEthernet: from.BesideEthernet,
+		PortNumber: api.PortNumber(from.PortNumber), Place: from.Place, BesideEthernet: from.BesideEthernet,
 		DomainUUID: from.DomainUUID, Capability: api.ThunderboltGeneration(from.Capability), Interface: from.Interface,
 	}
 	why := reasons(from.Unknown, to)
@@ -337,11 +326,7 @@ func hubOf(from native.Hub, port native.Port, why map[string]api.Reason) api.Thu
 	to := api.ThunderboltHub{Route: from.Route, Parent: from.Parent, Vendor: from.Vendor, Name: from.Name}
 	prefix := "hubs." + from.Route + "."
 	addReasons(why, prefix, from.Unknown, to)
-	delete(why, prefix+"negotiated")
-	if from.Parent != "" {
-		missing(why, prefix+"negotiated", from.Unknown, "negotiated")
-		to.Negotiated = speed(from.Negotiated, port.Capability, prefix+"negotiated", why)
-	}
+	to.Negotiated = hop(from.Negotiated, port, from.Unknown, prefix+"negotiated", from.Parent != "", why)
 	return to
 }
 
@@ -350,11 +335,7 @@ func peerOf(number int, from native.Peer, port native.Port, why map[string]api.R
 	to := api.ThunderboltPeer{DomainUUID: from.DomainUUID, Name: from.Name, Vendor: from.Vendor, Hub: from.Hub}
 	prefix := "peers." + cmp.Or(from.DomainUUID, strconv.Itoa(number)) + "."
 	addReasons(why, prefix, from.Unknown, to)
-	delete(why, prefix+"negotiated")
-	if from.Hub != "" {
-		missing(why, prefix+"negotiated", from.Unknown, "negotiated")
-		to.Negotiated = speed(from.Negotiated, port.Capability, prefix+"negotiated", why)
-	}
+	to.Negotiated = hop(from.Negotiated, port, from.Unknown, prefix+"negotiated", from.Hub != "", why)
 	if from.Services == nil {
 		return to
 	}
@@ -372,6 +353,19 @@ func peerOf(number int, from native.Peer, port native.Port, why map[string]api.R
 	slices.Sort(to.Services)
 	to.Services = slices.Compact(to.Services)
 	return to
+}
+
+// hop makes the speed of what hangs behind a hub; of what hangs on the port there is none,
+// and no reason.
+func hop(from *native.Link, port native.Port, unknown native.Reasons, field string, isBehind bool, why map[string]api.Reason) *api.ThunderboltSpeed {
+	delete(why, field)
+	if !isBehind {
+		return nil
+	}
+	if reason := unknown["negotiated"]; reason != "" {
+		why[field] = api.Reason(reason.Key())
+	}
+	return speed(from, port.Capability, field, why)
 }
 
 // speed makes a negotiated speed. Where there is none, why has the reason under

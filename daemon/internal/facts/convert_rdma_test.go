@@ -11,7 +11,7 @@ import (
 )
 
 func TestRDMA(t *testing.T) {
-	tb5 := native.Port{Receptacle: 1, Capability: native.TB5, Interface: "en2"}
+	tb5 := native.Port{PortNumber: 1, Capability: native.TB5, Interface: "en2"}
 	device := native.RDMADevice{
 		Name: "rdma_en2", Interface: "en2", PortState: native.RDMAPortActive, MTUBytes: new(int64(4096)), Holder: "python",
 		GIDs:    []native.GID{{Index: 1, Address: netip.MustParseAddr("::ffff:169.254.1.1")}},
@@ -33,11 +33,11 @@ func TestRDMA(t *testing.T) {
 		unknown  map[string]api.Reason
 	}{
 		{"a device at its port", tb5, &on, new(true), new(true), "rdma_en2", map[string]api.Reason{"device.speed_bits_per_s": api.ReasonNotSupportedByOS}},
-		{"another port has none", native.Port{Receptacle: 2, Capability: native.TB5, Interface: "en3"}, &on, new(true), new(true), "", map[string]api.Reason{"device": api.ReasonSourceGone}},
-		{"a Thunderbolt 4 port of a capable Mac", native.Port{Receptacle: 3, Capability: native.TB4, Interface: "en4"}, &on, new(false), new(true), "", map[string]api.Reason{}},
-		{"a port of unknown capability", native.Port{Receptacle: 2, Interface: "en2", Unknown: native.Reasons{"capability": native.ReasonReadFailed}}, &on, nil, new(true), "rdma_en2",
+		{"another port has none", native.Port{PortNumber: 2, Capability: native.TB5, Interface: "en3"}, &on, new(true), new(true), "", map[string]api.Reason{"device": api.ReasonSourceGone}},
+		{"a Thunderbolt 4 port of a capable Mac", native.Port{PortNumber: 3, Capability: native.TB4, Interface: "en4"}, &on, new(false), new(true), "", map[string]api.Reason{}},
+		{"a port of unknown capability", native.Port{PortNumber: 2, Interface: "en2", Unknown: native.Reasons{"capability": native.ReasonReadFailed}}, &on, nil, new(true), "rdma_en2",
 			map[string]api.Reason{"hardware_capable": api.ReasonReadFailed, "device.speed_bits_per_s": api.ReasonNotSupportedByOS}},
-		{"a port of unknown interface", native.Port{Receptacle: 2, Capability: native.TB5, Unknown: native.Reasons{"interface": native.ReasonReadFailed}}, &on, new(true), new(true), "",
+		{"a port of unknown interface", native.Port{PortNumber: 2, Capability: native.TB5, Unknown: native.Reasons{"interface": native.ReasonReadFailed}}, &on, new(true), new(true), "",
 			map[string]api.Reason{"device": api.ReasonReadFailed}},
 		{"switched off", tb5, with(func(r *native.RDMA) { r.Switch, r.Devices = native.RDMAOff, []native.RDMADevice{} }), new(true), new(false), "", map[string]api.Reason{}},
 		{"switched on, before the restart", tb5, with(func(r *native.RDMA) { r.Switch, r.Devices = native.RDMAOnAfterRestart, []native.RDMADevice{} }), new(true), new(true), "",
@@ -50,7 +50,7 @@ func TestRDMA(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			is := is.New(t)
 			value, unknown := rdma(c.port, c.from, "")
-			is.Equal(value.Receptacle, api.Receptacle(c.port.Receptacle))
+			is.Equal(value.PortNumber, api.PortNumber(c.port.PortNumber))
 			is.Equal(value.HardwareCapable, c.hardware)
 			is.Equal(value.OSCapable, new(true))
 			is.Equal(value.SwitchedOn, c.switched)
@@ -67,9 +67,9 @@ func TestRDMA(t *testing.T) {
 	}
 }
 
-func TestHomelessDevices(t *testing.T) {
+func TestPortlessDevices(t *testing.T) {
 	is := is.New(t)
 	devices := &native.RDMA{Devices: []native.RDMADevice{{Name: "mlx5_0", Interface: "eth0"}, {Name: "bare"}, {Name: "rdma_en2", Interface: "en2"}}}
-	is.Equal(homeless(devices, &native.Thunderbolt{Ports: []native.Port{{Receptacle: 1}, {Receptacle: 2, Interface: "en2"}}}), []string{"bare", "mlx5_0"})
-	is.Equal(homeless(devices, nil), []string{"bare", "mlx5_0", "rdma_en2"})
+	is.Equal(portless(devices, &native.Thunderbolt{Ports: []native.Port{{PortNumber: 1}, {PortNumber: 2, Interface: "en2"}}}), []string{"bare", "mlx5_0"})
+	is.Equal(portless(devices, nil), []string{"bare", "mlx5_0", "rdma_en2"})
 }

@@ -2,13 +2,19 @@ package facts
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
 	"fulmen/native"
+	"fulmen/native/nativetest"
+	"fulmen/native/sim"
+	"fulmen/native/sim/scenario"
 )
 
 func TestConversions(t *testing.T) {
@@ -75,10 +81,10 @@ func TestNetwork(t *testing.T) {
 			HardwareAddress: "82:00:00:00:00:01", Addresses: []native.InterfaceAddress{{Origin: native.OriginUnknown}}, Unknown: native.Reasons{"speed_bits_per_s": native.ReasonNoOS}}},
 		Bridges:  []native.Bridge{{Name: "bridge0", KernelMembers: []string{"en1"}, StoredMembers: []string{"en1", "en2"}}},
 		Services: []native.NetworkService{{ID: "A", Name: "Thunderbolt 1", Interface: "en1", Enabled: true}},
-	}, &native.Thunderbolt{Ports: []native.Port{{Receptacle: 1}, {Receptacle: 2, Interface: "en1"}}})
+	}, &native.Thunderbolt{Ports: []native.Port{{PortNumber: 1}, {PortNumber: 2, Interface: "en1"}}})
 	is.Equal(net.Interfaces[0].Members, []string{"en1"})
-	is.Equal(net.Interfaces[0].Receptacle, api.Receptacle(0))
-	is.Equal(net.Interfaces[1].Receptacle, api.Receptacle(2)) // the port says whose interface it is
+	is.Equal(net.Interfaces[0].PortNumber, api.PortNumber(0))
+	is.Equal(net.Interfaces[1].PortNumber, api.PortNumber(2)) // the port says whose interface it is
 	is.Equal(net.Interfaces[1].Bridge, "bridge0")
 	is.Equal(net.Interfaces[1].BridgeConfigured, "bridge0")
 	is.Equal(net.Interfaces[1].Service, &api.NetworkService{ID: "A", Name: "Thunderbolt 1", Active: true}) // not ours
@@ -87,4 +93,39 @@ func TestNetwork(t *testing.T) {
 	text, err := json.Marshal(net)
 	is.NoErr(err)
 	is.True(!strings.Contains(string(text), "82:00")) // hardware addresses stay here
+}
+
+// TestFactsReadAsTheirDocuments: readers on this node get the value that was published, and
+// others what was encoded of it. Both are the same.
+func TestFactsReadAsTheirDocuments(t *testing.T) {
+	is := is.New(t)
+	static := Static{
+		PublicKey: []byte{1, 2}, StartedAt: api.TimeOf(time.Now()), ShortName: strings.ToLower,
+		MLX: MLXOf(worker.Info{MLXVersion: "0.32.4", Distributed: []string{"ring"}, Backends: []string{"cpu"}}),
+	}
+	kinds := map[api.Kind]bool{}
+	for _, name := range scenario.Shipped() {
+		s, err := scenario.Load(name)
+		is.NoErr(err)
+		world, err := sim.New(s, nativetest.NewClock(time.Now()))
+		is.NoErr(err)
+		for _, mac := range world.Macs() {
+			platform, err := world.Platform(mac)
+			is.NoErr(err)
+			snapshot, err := platform.Facts.Snapshot(t.Context(), native.AllAreas()...)
+			is.NoErr(err)
+			for _, fact := range Convert(snapshot, static) {
+				text, err := json.Marshal(fact.Value)
+				is.NoErr(err)
+				read := reflect.New(reflect.TypeOf(fact.Value))
+				is.NoErr(json.Unmarshal(text, read.Interface()))
+				if !reflect.DeepEqual(read.Elem().Interface(), fact.Value) {
+					t.Errorf("%s, %s, %s %s: %#v, and read from %s %#v", name, mac, fact.Kind, fact.Name, fact.Value, text, read.Elem())
+				}
+				kinds[fact.Kind] = true
+			}
+		}
+		is.NoErr(world.Close())
+	}
+	is.Equal(len(kinds), len(areas()))
 }

@@ -23,7 +23,7 @@ func TestThunderbolt(t *testing.T) {
 	is := is.New(t)
 	fast := &api.ThunderboltSpeed{TxBitsPerS: 80e9, RxBitsPerS: 80e9, TxLanes: 2, RxLanes: 2, Generation: api.Thunderbolt5}
 	value, unknown := thunderbolt(native.Port{
-		Receptacle: 2, Place: "back-left", BesideEthernet: new(false), DomainUUID: "A", Capability: native.TB5, Status: native.PortPeer,
+		PortNumber: 2, Place: "back-left", BesideEthernet: new(false), DomainUUID: "A", Capability: native.TB5, Status: native.PortPeer,
 		Negotiated: gigabits(t, 40, 2, 2), Interface: "en3",
 		Hubs: []native.Hub{
 			{Route: "0x10301", Parent: "0x301", Negotiated: gigabits(t, 20, 2, 2)},
@@ -38,7 +38,7 @@ func TestThunderbolt(t *testing.T) {
 		},
 	})
 	is.Equal(value, api.Thunderbolt{
-		Receptacle: 2, Place: "back-left", BesideEthernet: new(false), DomainUUID: "A", Capability: api.Thunderbolt5, Interface: "en3",
+		PortNumber: 2, Place: "back-left", BesideEthernet: new(false), DomainUUID: "A", Capability: api.Thunderbolt5, Interface: "en3",
 		Connected: new(true), Negotiated: fast,
 		Hubs: []api.ThunderboltHub{ // each after the one it hangs on
 			{Route: "0x1", Vendor: "Acme", Name: "Hub"}, // its cable is the port's
@@ -67,11 +67,11 @@ func TestThunderboltAbsent(t *testing.T) {
 		connected *bool
 		unknown   map[string]api.Reason
 	}{
-		{"an empty port whose lanes are trained", native.Port{Receptacle: 1, Status: native.PortEmpty, Negotiated: gigabits(t, 40, 2, 2)}, new(false),
+		{"an empty port whose lanes are trained", native.Port{PortNumber: 1, Status: native.PortEmpty, Negotiated: gigabits(t, 40, 2, 2)}, new(false),
 			map[string]api.Reason{"negotiated": api.ReasonNotConnected}},
-		{"a device whose lanes are not", native.Port{Receptacle: 1, Status: native.PortDevice, Negotiated: &native.Link{State: native.LinkDown}}, new(true),
+		{"a device whose lanes are not", native.Port{PortNumber: 1, Status: native.PortDevice, Negotiated: &native.Link{State: native.LinkDown}}, new(true),
 			map[string]api.Reason{"negotiated": api.ReasonLinkDown}},
-		{"nothing told", native.Port{Receptacle: 1, Unknown: native.Reasons{"status": native.ReasonNeedsRoot, "negotiated": native.ReasonReadFailed, "capability": native.ReasonNoPlatform}}, nil,
+		{"nothing told", native.Port{PortNumber: 1, Unknown: native.Reasons{"status": native.ReasonNeedsRoot, "negotiated": native.ReasonReadFailed, "capability": native.ReasonNoPlatform}}, nil,
 			map[string]api.Reason{"connected": api.ReasonNeedsRoot, "negotiated": api.ReasonReadFailed, "capability": api.ReasonNotSupportedByPlatform}},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"fulmen/native/darwin/simfw"
 	"fulmen/native/darwin/simmac"
 	"fulmen/native/nativetest"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 	"fulmen/native/sim"
 	"fulmen/native/sim/scenario"
 )
@@ -24,7 +24,7 @@ type retrained chan int64
 
 func (r retrained) Put(kind api.Kind, name string, value any, _ map[string]api.Reason) error {
 	port, ok := value.(api.Thunderbolt)
-	if ok && kind == api.KindThunderbolt && port.Receptacle == 2 && port.Negotiated != nil {
+	if ok && kind == api.KindThunderbolt && port.PortNumber == 2 && port.Negotiated != nil {
 		r <- port.Negotiated.TxBitsPerS
 	}
 	return nil
@@ -46,7 +46,7 @@ func (r retrained) quiet(speed int64, while time.Duration) int64 {
 	}
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkOverDarwin is the time from a change in the registry of a Mac to its
 // document, all of the way through the C of native/darwin over the simulated
@@ -72,7 +72,7 @@ cable = [{ends = ["A.tb2", "B.tb2"]}]
 	check(err)
 	clock, err := native.SystemClock()
 	check(err)
-	world, err := sim.New(s, nativetest.NewClock(clock.Now()), sim.InMemory())
+	world, err := sim.New(s, nativetest.NewClock(clock.Now()))
 	check(err)
 	defer world.Close()
 	source, err := world.Platform("A")

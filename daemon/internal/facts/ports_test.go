@@ -16,13 +16,13 @@ import (
 	"fulmen/native/nativetest"
 )
 
-// desk is a machine with two ports, one of them with a device.
-func desk() native.Snapshot {
+// cluster is a machine with two ports, one of them with a device.
+func cluster() native.Snapshot {
 	all := machine()
 	all.Network.Interfaces = []native.Interface{{Name: "en2", Type: native.InterfaceThunderbolt}, {Name: "en3", Type: native.InterfaceThunderbolt}}
 	all.Thunderbolt = &native.Thunderbolt{Ports: []native.Port{
-		{Receptacle: 1, Capability: native.TB5, Status: native.PortEmpty, Interface: "en2"},
-		{Receptacle: 2, Capability: native.TB4, Status: native.PortEmpty, Interface: "en3"},
+		{PortNumber: 1, Capability: native.TB5, Status: native.PortEmpty, Interface: "en2"},
+		{PortNumber: 2, Capability: native.TB4, Status: native.PortEmpty, Interface: "en3"},
 	}}
 	all.RDMA = &native.RDMA{HardwareCapable: new(true), OSCapable: new(true), Switch: native.RDMAOn, Devices: []native.RDMADevice{{Name: "rdma_en2", Interface: "en2"}}}
 	return all
@@ -55,8 +55,8 @@ func (s *silenced) Snapshot(ctx context.Context, areas ...native.Area) (native.S
 	return all, err
 }
 
-// tell lets an area speak or fall silent, with a hint.
-func (s *silenced) tell(area native.Area, why native.Reason) {
+// notify lets an area speak or fall silent, with a hint.
+func (s *silenced) notify(area native.Area, why native.Reason) {
 	s.mu.Lock()
 	s.why[area] = why
 	s.mu.Unlock()
@@ -113,10 +113,10 @@ func (v *versions) names(kind api.Kind) []string {
 	return names
 }
 
-// atDesk starts an owner of a desk in a bubble.
-func atDesk(t *testing.T) (*silenced, *versions) {
+// atCluster starts an owner of a desk in a bubble.
+func atCluster(t *testing.T) (*silenced, *versions) {
 	platform := &silenced{
-		Machine: nativetest.NewMachine(nativetest.NewClock(time.Now()), desk()),
+		Machine: nativetest.NewMachine(nativetest.NewClock(time.Now()), cluster()),
 		why:     map[native.Area]native.Reason{}, reads: map[native.Area]int{},
 	}
 	published := &versions{docs: map[api.Key]string{}, counts: map[api.Key]int{}}
@@ -124,17 +124,17 @@ func atDesk(t *testing.T) (*silenced, *versions) {
 	return platform, published
 }
 
-func TestOneDocumentAReceptacle(t *testing.T) {
+func TestOneDocumentAPort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		platform, published := atDesk(t)
+		platform, published := atCluster(t)
 		is.Equal(published.names(api.KindThunderbolt), []string{"1", "2"})
 		is.Equal(published.names(api.KindRDMA), []string{"1", "2"})
 		before := published.get(api.KindNetwork, "")
 
 		// A port that goes takes its documents along; interfaces follow the ports.
 		platform.Change(func(s *native.Snapshot) {
-			s.Thunderbolt.Ports = []native.Port{{Receptacle: 3, Capability: native.TB5, Interface: "en2"}, {Receptacle: 300}, {Receptacle: 0}}
+			s.Thunderbolt.Ports = []native.Port{{PortNumber: 3, Capability: native.TB5, Interface: "en2"}, {PortNumber: 300}, {PortNumber: 0}}
 		}, native.AreaThunderbolt)
 		synctest.Wait()
 		is.Equal(published.names(api.KindThunderbolt), []string{"3"})
@@ -146,7 +146,7 @@ func TestOneDocumentAReceptacle(t *testing.T) {
 func TestASilentSourceKeepsItsDocuments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		platform, published := atDesk(t)
+		platform, published := atCluster(t)
 		before := published.get(api.KindThunderbolt, "1")
 		settle := func() { time.Sleep(time.Second); synctest.Wait() }
 		unknown := func(kind api.Kind) string {
@@ -155,17 +155,17 @@ func TestASilentSourceKeepsItsDocuments(t *testing.T) {
 			return string(parts[1])
 		}
 
-		platform.tell(native.AreaThunderbolt, native.ReasonReadFailed.With("IOKit said no"))
+		platform.notify(native.AreaThunderbolt, native.ReasonReadFailed.With("IOKit said no"))
 		settle()
 		is.Equal(published.names(api.KindThunderbolt), []string{"1", "2"})
 		is.Equal(unknown(api.KindThunderbolt), `{"negotiated":"not_connected","thunderbolt":"read_failed"}`)
 		is.Equal(unknown(api.KindRDMA), `{}`) // what is said of RDMA is as fresh as before
 
-		platform.tell(native.AreaRDMA, native.ReasonNeedsRoot)
+		platform.notify(native.AreaRDMA, native.ReasonNeedsRoot)
 		settle()
 		is.Equal(unknown(api.KindRDMA), `{"rdma":"needs_root"}`)
 
-		platform.tell(native.AreaThunderbolt, "")
+		platform.notify(native.AreaThunderbolt, "")
 		settle()
 		is.Equal(published.get(api.KindThunderbolt, "1"), before)
 
@@ -182,7 +182,7 @@ func TestASilentSourceKeepsItsDocuments(t *testing.T) {
 func TestAFlappingCableFloodsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		platform, published := atDesk(t)
+		platform, published := atCluster(t)
 		reads, docs := platform.reads[native.AreaThunderbolt], published.counts[api.Key{Kind: api.KindThunderbolt, Name: "1"}]
 		for n := range 1000 {
 			platform.Change(func(s *native.Snapshot) {
@@ -206,7 +206,7 @@ func TestAFlappingCableFloodsNobody(t *testing.T) {
 
 func TestConvertIsWhatAnOwnerPublishes(t *testing.T) {
 	is := is.New(t)
-	all := desk()
+	all := cluster()
 	all.RDMA = nil
 	all.Unknown = native.Reasons{"rdma": native.ReasonNotInScenario}
 	var got []string

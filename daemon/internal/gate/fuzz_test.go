@@ -8,28 +8,28 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/e2e/cast"
 )
 
 // FuzzAnswer has a member without any part in the job, and a stranger, say anything at
-// any door, beginning with all that those say who have one. The stranger reaches
+// any route, beginning with all that those say who have one. The stranger reaches
 // nothing. The member reaches what is for every member, and may ask for votes with a
 // proof that somebody else is the home.
 func FuzzAnswer(f *testing.F) {
-	c := gatetest.NewCast()
-	all := doors()
+	c := cast.NewCast()
+	all := routes()
 	names := slices.Sorted(maps.Keys(all))
 	parties := []string{"member", "submitter", "first", "offered", "former", "voted", "acted", "bound", "rank", "cable", "self"}
 	for i, name := range names {
 		for _, caller := range parties {
-			w, d := gatetest.NewWorld(c, "self", caller, "own"), all[name]
-			var said any
+			w, d := cast.NewWorld(c, "self", caller, "own"), all[name]
+			var reported any
 			if d.call != nil {
-				said = d.send(w)
+				reported = d.send(w)
 			} else {
-				said = d.first(w)
+				reported = d.first(w)
 			}
-			raw, err := json.Marshal(said)
+			raw, err := json.Marshal(reported)
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -39,11 +39,11 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(uint8(i), uint8(0), false, []byte(raw))
 		}
 	}
-	f.Fuzz(func(t *testing.T, door, subject uint8, isStranger bool, raw []byte) {
-		name := names[int(door)%len(names)]
-		w, d := gatetest.NewWorld(c, "self", "member", gatetest.Subjects[int(subject)%len(gatetest.Subjects)]), all[name]
+	f.Fuzz(func(t *testing.T, route, subject uint8, isNonMember bool, raw []byte) {
+		name := names[int(route)%len(names)]
+		w, d := cast.NewWorld(c, "self", "member", cast.Subjects[int(subject)%len(cast.Subjects)]), all[name]
 		from := w.From()
-		if isStranger {
+		if isNonMember {
 			from = c.Node("stranger")
 		}
 		reached := false
@@ -56,14 +56,14 @@ func FuzzAnswer(f *testing.F) {
 		} else {
 			var first api.PeerConn
 			if json.Unmarshal(raw, &first) != nil {
-				return // the transport reads it before there is a door
+				return // the transport reads it before there is a route
 			}
 			here, there := net.Pipe()
 			g.BindStream(d.stream(&reached)).Serve(t.Context(), from, first, here)
 			_, _ = here.Close(), there.Close()
 		}
-		isAnybodys := gatetest.DoorGroups.Fits("of-members", name)
-		if reached && (isStranger || !isAnybodys && name != "peer.vote") || !reached && !isStranger && isAnybodys && len(raw) < 1<<10 {
+		isAnybodys := cast.RouteGroups.Fits("of-members", name)
+		if reached && (isNonMember || !isAnybodys && name != "peer.vote") || !reached && !isNonMember && isAnybodys && len(raw) < 1<<10 {
 			t.Fatalf("%s: reached: %v by %s", name, reached, raw)
 		}
 	})

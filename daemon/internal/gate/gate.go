@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -32,6 +33,12 @@ func (k Known) Plan() *api.Plan {
 	return nil
 }
 
+// runsOn reports whether a rank of that attempt is for a node.
+func (k Known) runsOn(node api.NodeID) bool {
+	plan := k.Plan()
+	return plan != nil && slices.ContainsFunc(plan.Ranks, func(r api.PlanRank) bool { return r.Node == node })
+}
+
 // Config is what a gate rests on.
 type Config struct {
 	// Self is this node.
@@ -56,10 +63,10 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Entry is one use of a door.
+// Entry is one use of a route.
 type Entry struct {
-	// Door is the row's name.
-	Door string
+	// Route is the row's name.
+	Route string
 	// From is the calling node, By the person for whom it speaks, where it says so.
 	From api.NodeID
 	By   api.Principal
@@ -90,7 +97,7 @@ type use struct {
 // not before.
 func New(cfg Config) *Gate { return &Gate{cfg: cfg, now: map[use]int{}} }
 
-// enter counts a use of a door. It refuses whoever is no member, whatever else a node
+// enter counts a use of a route. It refuses whoever is no member, whatever else a node
 // could prove, and one use too many.
 func (g *Gate) enter(r *Row, from api.NodeID) (leave func(), err error) {
 	if _, isMember := g.cfg.Electors.PublicKey(from); !isMember && from != g.cfg.Self {
@@ -124,10 +131,10 @@ type Call struct {
 // Bind puts a handler behind the gate.
 func (g *Gate) Bind(h Handler) Call { return Call{g, h} }
 
-// Name is that of the door's row; see [NameOf].
+// Name is that of the route's row; see [NameOf].
 func (c Call) Name() string { return c.handler.row.Name }
 
-// Answer lets a node's call through the door, or refuses it. The error is an
+// Answer lets a node's call through the route, or refuses it. The error is an
 // *api.Error, or the handler's.
 func (c Call) Answer(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	g, row := c.gate, c.handler.row
@@ -160,7 +167,7 @@ func (g *Gate) BindStream(h StreamHandler) Conn { return Conn{g, h} }
 // Kind is what the connections carry.
 func (c Conn) Kind() api.PeerConnKind { return api.PeerConnKind(c.handler.row.Name) }
 
-// Serve lets a node's connection through the door, or refuses it. The caller closes it
+// Serve lets a node's connection through the route, or refuses it. The caller closes it
 // afterwards.
 func (c Conn) Serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
 	g, row := c.gate, c.handler.row
@@ -172,6 +179,71 @@ func (c Conn) Serve(ctx context.Context, from api.NodeID, first api.PeerConn, co
 	c.handler.serve(ctx, g, from, first, conn)
 }
 
+// Routes are the handlers behind a gate, by their routes, for calls within this process:
+// what is asked is encoded and decoded on the way all the same. The zero value has none.
+type Routes struct {
+	mu      sync.Mutex
+	calls   map[string]Call
+	streams map[api.PeerConnKind]Conn
+}
+
+// HandleCall sets who answers the calls of a route.
+func (d *Routes) HandleCall(c Call) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.calls == nil {
+		d.calls = map[string]Call{}
+	}
+	d.calls[c.Name()] = c
+}
+
+// HandleStream sets who serves the connections of a route.
+func (d *Routes) HandleStream(c Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.streams == nil {
+		d.streams = map[api.PeerConnKind]Conn{}
+	}
+	d.streams[c.Kind()] = c
+}
+
+// Answer has a node's call answered. The answer is nil where the handler gave none.
+func (d *Routes) Answer(ctx context.Context, from api.NodeID, method string, params any) (json.RawMessage, error) {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	c, isHandled := d.calls[NameOf(method, raw)]
+	d.mu.Unlock()
+	if !isHandled {
+		return nil, api.NewError(api.ReasonUnknownMethod, method)
+	}
+	answer, err := c.Answer(ctx, from, raw)
+	if err != nil || answer == nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
+}
+
+// Open opens a connection and has it served. The caller closes the near end.
+func (d *Routes) Open(ctx context.Context, from api.NodeID, first api.PeerConn) (near, far net.Conn, err error) {
+	d.mu.Lock()
+	c, isHandled := d.streams[first.Carries]
+	d.mu.Unlock()
+	if !isHandled {
+		return nil, nil, api.NewError(api.ReasonUnknownMethod, string(first.Carries))
+	}
+	near, far = net.Pipe()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer cancel()
+		defer far.Close()
+		c.Serve(ctx, from, first, far)
+	}()
+	return near, far, nil
+}
+
 // refuse says why to this node's log and its record, and little to the caller: the
 // reason and its words.
 func (g *Gate) refuse(r *Row, from api.NodeID, by api.Principal, subject string, err error) error {
@@ -179,13 +251,13 @@ func (g *Gate) refuse(r *Row, from api.NodeID, by api.Principal, subject string,
 	if by != (api.Principal{}) {
 		person = by.String() // also where it is not valid
 	}
-	g.cfg.Log.Warn("refused another node", "door", r.Name, "from", from, "by", person, "subject", subject, "reason", known.Data.Reason, "error", known.Message)
-	g.record(Entry{Door: r.Name, From: from, By: by, Subject: subject, Refused: known.Data.Reason})
+	g.cfg.Log.Warn("refused another node", "route", r.Name, "from", from, "by", person, "subject", subject, "reason", known.Data.Reason, "error", known.Message)
+	g.record(Entry{Route: r.Name, From: from, By: by, Subject: subject, Refused: known.Data.Reason})
 	return api.NewError(known.Data.Reason, subject)
 }
 
 func (g *Gate) admit(r *Row, from api.NodeID, by, of api.Principal, subject string, why Who) {
-	g.record(Entry{Door: r.Name, From: from, By: by, Of: of, Subject: subject, Why: why})
+	g.record(Entry{Route: r.Name, From: from, By: by, Of: of, Subject: subject, Why: why})
 }
 
 func (g *Gate) record(e Entry) {
@@ -205,13 +277,13 @@ func params(raw json.RawMessage, into any) error {
 	return nil
 }
 
-// Handler serves a door. Only the functions of this package make one.
+// Handler serves a route. Only the functions of this package make one.
 type Handler struct {
 	row  *Row
 	call func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error)
 }
 
-// proof is what a door's check has found: the value that the handler gets, and what is
+// proof is what a route's check has found: the value that the handler gets, and what is
 // recorded of it.
 type proof[A any] struct {
 	value   A
@@ -236,17 +308,43 @@ func proven[P, A any](row *Row, check func(g *Gate, from api.NodeID, p P) (proof
 	}}
 }
 
-// NameOf is the name of the door that a call is for: the method, and of peer.job the
-// wish with it.
+// provenStream is the same for a connection. Where it is refused the handler is given
+// why, to say it in the connection's own words.
+func provenStream[A any](row *Row, check func(g *Gate, from api.NodeID, first api.PeerConn) (proof[A], error), h func(ctx context.Context, value A, refused error, first api.PeerConn, conn net.Conn)) StreamHandler {
+	return StreamHandler{row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
+		found, err := check(g, from, first)
+		if err != nil {
+			err = g.refuse(row, from, found.by, found.subject, err)
+		} else {
+			g.admit(row, from, found.by, found.of, found.subject, found.why)
+		}
+		h(ctx, found.value, err, first, conn)
+	}}
+}
+
+// known is what is known of a job; the error says that there is none, or none any more.
+func (g *Gate) known(job api.JobID) (Known, error) {
+	k, found := g.cfg.Known(job)
+	switch {
+	case !found:
+		return Known{}, api.NewError(api.ReasonNoSuchJob, string(job))
+	case k.Gone:
+		return Known{}, api.NewError(api.ReasonJobDeleted, string(job))
+	}
+	return k, nil
+}
+
+// NameOf is the name of the route that a call is for: the method, and of peer.job the
+// request with it.
 func NameOf(method string, raw json.RawMessage) string {
 	if method != "peer.job" {
 		return method
 	}
 	var p struct {
-		Wish api.JobWish `json:"wish"`
+		RequestKind api.JobRequestKind `json:"wish"`
 	}
-	if json.Unmarshal(raw, &p) != nil || !p.Wish.Valid() {
+	if json.Unmarshal(raw, &p) != nil || !p.RequestKind.Valid() {
 		return method
 	}
-	return method + "/" + string(p.Wish)
+	return method + "/" + string(p.RequestKind)
 }

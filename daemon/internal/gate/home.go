@@ -26,11 +26,11 @@ func (h Home) Spec() api.JobSpec { return h.spec }
 // SpecSHA256 is the hash of its bytes.
 func (h Home) SpecSHA256() string { return h.sha256 }
 
-// HomeDoor is a door of a job's home.
-type HomeDoor struct{ row *Row }
+// HomeRoute is a route of a job's home.
+type HomeRoute struct{ row *Row }
 
-// Name is the row's.
-func (d HomeDoor) Name() string { return d.row.Name }
+// Name is the method by which the route is called.
+func (d HomeRoute) Name() string { return d.row.Name }
 
 // Claimer is the parameters of a call that the home of a job makes.
 type Claimer interface {
@@ -38,8 +38,8 @@ type Claimer interface {
 	Claim() api.Claim
 }
 
-// HandleHome makes the handler of a door of a job's home.
-func HandleHome[P Claimer](d HomeDoor, h func(context.Context, Home, P) (any, error)) Handler {
+// HandleHome makes the handler of a route of a job's home.
+func HandleHome[P Claimer](d HomeRoute, h func(context.Context, Home, P) (any, error)) Handler {
 	return proven(d.row, func(g *Gate, from api.NodeID, p P) (proof[Home], error) {
 		claim := p.Claim()
 		home, err := g.home(from, claim, d == Preflight)
@@ -64,7 +64,7 @@ func (g *Gate) home(from api.NodeID, c api.Claim, looks bool) (Home, error) {
 		return h, err
 	}
 	if spec.Look && !looks {
-		return h, api.Errorf(api.ReasonHomeNotProven, string(c.Job), "By this spec nothing is started.")
+		return h, api.Errorf(api.ReasonHomeNotProven, string(c.Job), "This spec only asks what the nodes have: it starts nothing.")
 	}
 	if c.Starts {
 		if err := spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
@@ -106,11 +106,11 @@ func (o Offered) Job() api.Job { return o.job }
 // Spec is the job's, as the submitter's node signed it.
 func (o Offered) Spec() api.JobSpec { return o.spec }
 
-// OfferDoor is the door by which a job is handed over.
-type OfferDoor struct{ row *Row }
+// OfferRoute is the route by which a job is handed over.
+type OfferRoute struct{ row *Row }
 
-// HandleOffer makes the handler of the door by which a job is handed over.
-func HandleOffer(d OfferDoor, h func(context.Context, Offered, api.PeerJobParams) (any, error)) Handler {
+// HandleOffer makes the handler of the route by which a job is handed over.
+func HandleOffer(d OfferRoute, h func(context.Context, Offered, api.PeerJobParams) (any, error)) Handler {
 	return proven(d.row, func(g *Gate, from api.NodeID, p api.PeerJobParams) (proof[Offered], error) {
 		o, err := g.offered(from, p)
 		return proof[Offered]{o, p.By, o.spec.Principal, string(p.Job), WhoFormer}, err
@@ -123,7 +123,7 @@ func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
 	}
 	job := *p.Handed
 	if job.Home != from {
-		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "The job is handed over by its home alone.")
+		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "Only the job's home can hand it over.")
 	}
 	spec, err := job.OpenSpec(p.Job, g.cfg.Electors)
 	if err != nil {
@@ -137,9 +137,9 @@ func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
 	case err != nil:
 		return Offered{}, err
 	case job.Home != g.cfg.Self:
-		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "The offer is to another node.")
+		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "The job is offered to another node, not to this one.")
 	case spec.Look:
-		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "By this spec nothing is started.")
+		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "This spec only asks what the nodes have: it starts nothing.")
 	}
 	if err := spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
 		return Offered{}, err
@@ -151,11 +151,11 @@ func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
 	return Offered{job, spec}, g.counts(job, p.Job, true)
 }
 
-// ValuesDoor is the door by which a home gets the values of a job's variables.
-type ValuesDoor struct{ row *Row }
+// ValuesRoute is the route by which a home gets the values of a job's variables.
+type ValuesRoute struct{ row *Row }
 
-// HandleValues makes the handler of the door by which a home gets the values.
-func HandleValues(d ValuesDoor, h func(context.Context, Home, api.PeerJobParams) (any, error)) Handler {
+// HandleValues makes the handler of the route by which a home gets the values.
+func HandleValues(d ValuesRoute, h func(context.Context, Home, api.PeerJobParams) (any, error)) Handler {
 	return proven(d.row, func(g *Gate, from api.NodeID, p api.PeerJobParams) (proof[Home], error) {
 		home, err := g.valued(from, p)
 		return proof[Home]{home, p.By, home.spec.Principal, string(p.Job), WhoHome}, err
@@ -165,13 +165,11 @@ func HandleValues(d ValuesDoor, h func(context.Context, Home, api.PeerJobParams)
 // valued checks that a node is the home of a job of this node's people, which goes on.
 // The spec is the one that this node signed.
 func (g *Gate) valued(from api.NodeID, p api.PeerJobParams) (Home, error) {
-	k, found := g.cfg.Known(p.Job)
-	switch {
-	case !found:
-		return Home{}, api.NewError(api.ReasonNoSuchJob, string(p.Job))
-	case k.Gone:
-		return Home{}, api.NewError(api.ReasonJobDeleted, string(p.Job))
-	case k.Spec.Principal.Node != g.cfg.Self:
+	k, err := g.known(p.Job)
+	if err != nil {
+		return Home{}, err
+	}
+	if k.Spec.Principal.Node != g.cfg.Self {
 		return Home{}, api.NewError(api.ReasonPeerNotAllowed, string(p.Job))
 	}
 	last := api.SteppedJob(k.Spec, k.Job.SpecSHA256, p.Homes)
@@ -201,11 +199,11 @@ func (c Candidate) Step() api.Step { return c.step }
 // Spec is the job's, as the submitter's node signed it.
 func (c Candidate) Spec() api.JobSpec { return c.spec }
 
-// VoteDoor is the door by which votes are asked for.
-type VoteDoor struct{ row *Row }
+// VoteRoute is the route by which votes are asked for.
+type VoteRoute struct{ row *Row }
 
-// HandleVote makes the handler of the door by which votes are asked for.
-func HandleVote(d VoteDoor, h func(context.Context, Candidate, api.PeerVoteParams) (any, error)) Handler {
+// HandleVote makes the handler of the route by which votes are asked for.
+func HandleVote(d VoteRoute, h func(context.Context, Candidate, api.PeerVoteParams) (any, error)) Handler {
 	return proven(d.row, func(g *Gate, from api.NodeID, p api.PeerVoteParams) (proof[Candidate], error) {
 		c, err := g.candidate(from, p)
 		return proof[Candidate]{c, api.Principal{}, c.spec.Principal, string(p.Job), WhoMember}, err

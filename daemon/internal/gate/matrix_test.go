@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/cast"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 )
 
-// try has a caller use a door. The outcome is "yes" or why not; what is recorded must
+// try has a caller use a route. The outcome is "yes" or why not; what is recorded must
 // say the same of every node but this one.
-func try(t *testing.T, w *gatetest.World, d door) string {
+func try(t *testing.T, w *cast.World, d route) string {
 	t.Helper()
 	var entries []gate.Entry
 	g := w.Gate(func(e gate.Entry) { entries = append(entries, e) })
@@ -61,13 +61,13 @@ func try(t *testing.T, w *gatetest.World, d door) string {
 	return outcome
 }
 
-// TestMatrix has every caller use every door for every subject.
+// TestMatrix has every caller use every route for every subject.
 func TestMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of cases, one after the other")
 	}
-	c := gatetest.NewCast()
-	all := doors()
+	c := cast.NewCast()
+	all := routes()
 	used := map[int]bool{}
 	cases := 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -75,16 +75,16 @@ func TestMatrix(t *testing.T) {
 		if name == "peer.job/values" {
 			self = "submitter" // whose values they are
 		}
-		for _, caller := range gatetest.Callers {
-			for _, subject := range gatetest.Subjects {
-				want, by := gatetest.Expected(name, caller, subject)
+		for _, caller := range cast.Callers {
+			for _, subject := range cast.Subjects {
+				want, by := cast.Expected(name, caller, subject)
 				if by < 0 {
 					t.Errorf("%s | %s | %s: no rule", name, caller, subject)
 					continue
 				}
 				used[by] = true
 				cases++
-				got := try(t, gatetest.NewWorld(c, self, caller, subject), all[name])
+				got := try(t, cast.NewWorld(c, self, caller, subject), all[name])
 				if isHere := caller == "self" || caller == self; got == "refused" && isHere && want != "yes" {
 					continue // a connection of this node's own is not recorded
 				}
@@ -94,12 +94,12 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	for i, r := range gatetest.Rules {
+	for i, r := range cast.Rules {
 		if !used[i] {
 			t.Errorf("the rule %v is for no case", r)
 		}
 	}
-	if want := len(all) * len(gatetest.Callers) * len(gatetest.Subjects); cases != want {
+	if want := len(all) * len(cast.Callers) * len(cast.Subjects); cases != want {
 		t.Errorf("%d cases, not %d", cases, want)
 	}
 }

@@ -14,11 +14,11 @@ type Member struct{ node api.NodeID }
 // Node is the caller.
 func (m Member) Node() api.NodeID { return m.node }
 
-// MemberDoor is a door of any member.
-type MemberDoor struct{ row *Row }
+// MemberRoute is a route of any member.
+type MemberRoute struct{ row *Row }
 
-// HandleMember makes the handler of a door of any member.
-func HandleMember[P any](d MemberDoor, h func(context.Context, Member, P) (any, error)) Handler {
+// HandleMember makes the handler of a route of any member.
+func HandleMember[P any](d MemberRoute, h func(context.Context, Member, P) (any, error)) Handler {
 	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
 		var p P
 		if into, isRaw := any(&p).(*json.RawMessage); isRaw {
@@ -30,7 +30,7 @@ func HandleMember[P any](d MemberDoor, h func(context.Context, Member, P) (any, 
 	}}
 }
 
-// StreamHandler serves a door that is a connection.
+// StreamHandler serves a route that is a connection.
 type StreamHandler struct {
 	row   *Row
 	serve func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn)
@@ -62,44 +62,33 @@ func (r RankNode) Job() Known { return r.job }
 // RankStream is a connection that the nodes of a job's ranks may open.
 type RankStream struct{ row *Row }
 
-// ServeRank makes the handler of a connection of the nodes of a job's ranks. Where it
-// is refused the handler is given why, to say it in the connection's own words.
+// ServeRank makes the handler of a connection of the nodes of a job's ranks; see
+// [provenStream].
 func ServeRank(d RankStream, h func(ctx context.Context, r RankNode, refused error, first api.PeerConn, conn net.Conn)) StreamHandler {
-	return StreamHandler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
+	return provenStream(d.row, func(g *Gate, from api.NodeID, first api.PeerConn) (proof[RankNode], error) {
 		r, err := g.rankNode(from, first)
-		if err != nil {
-			h(ctx, RankNode{}, g.refuse(d.row, from, api.Principal{}, string(first.Job), err), first, conn)
-			return
-		}
-		g.admit(d.row, from, r.job.Spec.Principal, r.job.Spec.Principal, string(first.Job), WhoRank)
-		h(ctx, r, nil, first, conn)
-	}}
+		owner := r.job.Spec.Principal
+		return proof[RankNode]{r, owner, owner, string(first.Job), WhoRank}, err
+	}, h)
 }
 
 func (g *Gate) rankNode(from api.NodeID, first api.PeerConn) (RankNode, error) {
-	k, found := g.cfg.Known(first.Job)
+	k, err := g.known(first.Job)
 	switch {
-	case !found:
-		return RankNode{}, api.NewError(api.ReasonNoSuchJob, string(first.Job))
-	case k.Gone:
-		return RankNode{}, api.NewError(api.ReasonJobDeleted, string(first.Job))
+	case err != nil:
+		return RankNode{}, err
 	case k.Ended:
 		return RankNode{}, api.NewError(api.ReasonJobEnded, string(first.Job))
 	case first.Epoch != k.Job.Epoch:
 		return RankNode{}, api.NewError(api.ReasonStaleEpoch, string(first.Job))
+	case !k.runsOn(from):
+		return RankNode{}, api.NewError(api.ReasonNotYourJob, string(first.Job))
 	}
-	if plan := k.Plan(); plan != nil {
-		for _, r := range plan.Ranks {
-			if r.Node == from {
-				return RankNode{from, k}, nil
-			}
-		}
-	}
-	return RankNode{}, api.NewError(api.ReasonNotYourJob, string(first.Job))
+	return RankNode{from, k}, nil
 }
 
-// CableDoor is a door of the node at a cable's other end.
-type CableDoor struct{ row *Row }
+// CableRoute is a route of the node at a cable's other end.
+type CableRoute struct{ row *Row }
 
 // CableNode is the proof that a cable leads from this node to the caller.
 type CableNode struct {
@@ -113,9 +102,9 @@ func (c CableNode) Node() api.NodeID { return c.node }
 // Link is the cable.
 func (c CableNode) Link() api.LinkID { return c.link }
 
-// HandleCable makes the handler of a door of the node at a cable's other end; link is
+// HandleCable makes the handler of a route of the node at a cable's other end; link is
 // the cable that the parameters name.
-func HandleCable[P any](d CableDoor, link func(P) api.LinkID, h func(context.Context, CableNode, P) (any, error)) Handler {
+func HandleCable[P any](d CableRoute, link func(P) api.LinkID, h func(context.Context, CableNode, P) (any, error)) Handler {
 	return proven(d.row, func(g *Gate, from api.NodeID, p P) (proof[CableNode], error) {
 		at := link(p)
 		found := proof[CableNode]{value: CableNode{from, at}, subject: at.String(), why: WhoCable}

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"net"
-	"slices"
 
 	"fulmen/daemon/api"
 )
@@ -29,16 +28,16 @@ func (a Acting) Job() Known { return a.job }
 // IsHome reports whether the caller speaks as the job's home of now.
 func (a Acting) IsHome() bool { return a.why == WhoHome }
 
-// PersonDoor is a door of people, through their node.
-type PersonDoor struct{ row *Row }
+// PersonRoute is a route of people, through their node.
+type PersonRoute struct{ row *Row }
 
-// wanter is who wants something of a job or a rank.
-type wanter interface {
+// requester is who wants something of a job or a rank.
+type requester interface {
 	Wanted() (by api.Principal, job api.JobID)
 }
 
-// HandlePerson makes the handler of a door of people.
-func HandlePerson[P wanter](d PersonDoor, h func(context.Context, Acting, P) (any, error)) Handler {
+// HandlePerson makes the handler of a route of people.
+func HandlePerson[P requester](d PersonRoute, h func(context.Context, Acting, P) (any, error)) Handler {
 	return proven(d.row, func(g *Gate, from api.NodeID, p P) (proof[Acting], error) {
 		by, job := p.Wanted()
 		a, err := g.acting(from, by, job, d)
@@ -49,11 +48,10 @@ func HandlePerson[P wanter](d PersonDoor, h func(context.Context, Acting, P) (an
 // PersonStream is a connection of people, through their node.
 type PersonStream struct{ row *Row }
 
-// ServePerson makes the handler of a connection of people to a rank of this node.
-// Where it is refused the handler is given why, to say it in the connection's own
-// words.
+// ServePerson makes the handler of a connection of people to a rank of this node; see
+// [provenStream].
 func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused error, first api.PeerConn, conn net.Conn)) StreamHandler {
-	return StreamHandler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
+	return provenStream(d.row, func(g *Gate, from api.NodeID, first api.PeerConn) (proof[Acting], error) {
 		var by api.Principal
 		switch {
 		case first.Output != nil && d == Output:
@@ -61,18 +59,13 @@ func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused e
 		case first.Input != nil && d == Input:
 			by = first.Input.By
 		case d == Publish: // the submitter's node itself
-			if k, found := g.cfg.Known(first.Rank.Job); found && !k.Gone && k.Spec.Principal.Node == from {
+			if k, err := g.known(first.Rank.Job); err == nil && k.Spec.Principal.Node == from {
 				by = k.Spec.Principal
 			}
 		}
-		a, err := g.acting(from, by, first.Rank.Job, PersonDoor{})
-		if err != nil {
-			h(ctx, Acting{}, g.refuse(d.row, from, by, first.Rank.String(), err), first, conn)
-			return
-		}
-		g.admit(d.row, from, by, a.job.Spec.Principal, first.Rank.String(), a.why)
-		h(ctx, a, nil, first, conn)
-	}}
+		a, err := g.acting(from, by, first.Rank.Job, PersonRoute{})
+		return proof[Acting]{a, by, a.job.Spec.Principal, first.Rank.String(), a.why}, err
+	}, h)
 }
 
 // acting checks that a person may act for a job. The person's node speaks for its own
@@ -81,13 +74,10 @@ func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused e
 // run there and nothing else: it may stop the job, whose rank it could end, and sees
 // and feeds its own ranks by itself. The home of now may say that a job is deleted,
 // and a former one pass a stop on.
-func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d PersonDoor) (Acting, error) {
-	k, found := g.cfg.Known(job)
-	switch {
-	case !found:
-		return Acting{}, api.NewError(api.ReasonNoSuchJob, string(job))
-	case k.Gone:
-		return Acting{}, api.NewError(api.ReasonJobDeleted, string(job))
+func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d PersonRoute) (Acting, error) {
+	k, err := g.known(job)
+	if err != nil {
+		return Acting{}, err
 	}
 	a := Acting{node: from, by: by, job: k, why: WhoPerson}
 	switch {
@@ -103,13 +93,7 @@ func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d Person
 		return a, nil
 	case !by.Valid():
 		return Acting{}, api.NewError(api.ReasonPeerNotAllowed, by.String())
-	case from == g.cfg.Self && g.cfg.Maps(by, k.Spec.Principal):
-		a.why = WhoRank
-		return a, nil
-	}
-	plan := k.Plan()
-	if d == StopJob && plan != nil && slices.ContainsFunc(plan.Ranks, func(r api.PlanRank) bool { return r.Node == from }) &&
-		g.cfg.Maps(by, k.Spec.Principal) {
+	case (from == g.cfg.Self || d == StopJob && k.runsOn(from)) && g.cfg.Maps(by, k.Spec.Principal):
 		a.why = WhoRank
 		return a, nil
 	}

@@ -11,144 +11,145 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/cast"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/internal/peer/peertest"
 )
 
 // TestSingle has one thing of a proof changed that every case of the matrix has right,
 // or the other way round.
 func TestSingle(t *testing.T) {
-	c := gatetest.NewCast()
-	handed := func(change func(*api.PeerJobParams)) func(*gatetest.World) any {
-		return func(w *gatetest.World) any {
-			p := gatetest.Sends["peer.job/submit"](w).(api.PeerJobParams)
+	c := cast.NewCast()
+	handed := func(change func(*api.PeerJobParams)) func(*cast.World) any {
+		return func(w *cast.World) any {
+			p := cast.Sends["peer.job/submit"](w).(api.PeerJobParams)
 			change(&p)
 			return p
 		}
 	}
-	wish := func(wish api.JobWish, user, node string) func(*gatetest.World) any {
-		return func(w *gatetest.World) any {
-			p := w.Wish(wish)
+	request := func(request api.JobRequestKind, user, node string) func(*cast.World) any {
+		return func(w *cast.World) any {
+			p := w.RequestKind(request)
 			p.By = c.Person(user, node)
 			return p
 		}
 	}
-	output := func(by api.Principal) func(*gatetest.World) api.PeerConn {
-		return func(w *gatetest.World) api.PeerConn {
+	output := func(by api.Principal) func(*cast.World) api.PeerConn {
+		return func(w *cast.World) api.PeerConn {
 			return api.PeerConn{Rank: w.Rank(), Output: &api.PeerOutput{By: by}}
 		}
 	}
-	setKnown := func(change func(*gate.Known)) func(*gatetest.World) {
-		return func(w *gatetest.World) { change(&w.Known) }
+	setKnown := func(change func(*gate.Known)) func(*cast.World) {
+		return func(w *cast.World) { change(&w.Known) }
 	}
-	taken := func(w *gatetest.World) { // this node has the job from the offer, and it is over
+	taken := func(w *cast.World) { // this node has the job from the offer, and it is over
 		w.Known.Job.Home, w.Known.Job.Epoch, w.Known.Ended = c.Node("self"), 2, true
 	}
 	tests := []struct {
-		name, door, caller string
-		world              func(*gatetest.World)
-		send               func(*gatetest.World) any
-		first              func(*gatetest.World) api.PeerConn
-		want               string
+		name, route, caller string
+		world               func(*cast.World)
+		send                func(*cast.World) any
+		first               func(*cast.World) api.PeerConn
+		want                string
 	}{
-		{name: "malformed parameters", door: "peer.start", caller: "first", send: func(*gatetest.World) any { return []int{1} }, want: "malformed_message"},
-		{name: "a grant without a warrant", door: "peer.grant", caller: "first", want: "home_not_proven",
-			send: func(w *gatetest.World) any {
+		{name: "malformed parameters", route: "peer.start", caller: "first", send: func(*cast.World) any { return []int{1} }, want: "malformed_message"},
+		{name: "a grant without a warrant", route: "peer.grant", caller: "first", want: "home_not_proven",
+			send: func(w *cast.World) any {
 				return api.PeerGrantParams{PeerHolderParams: api.PeerHolderParams{Holder: w.Rank().String(), Epoch: 1}, GPU: api.GPUNone}
 			}},
-		{name: "a measurement's grant", door: "peer.release", caller: "first", want: "home_not_proven",
-			send: func(w *gatetest.World) any {
+		{name: "a measurement's grant", route: "peer.release", caller: "first", want: "home_not_proven",
+			send: func(w *cast.World) any {
 				return api.PeerHolderParams{Holder: "m4k2m9xq7", Epoch: 1, Warrant: &api.Warrant{Spec: w.Raw, SpecSig: w.Sig}}
 			}},
-		{name: "a warrant of another job", door: "peer.renew", caller: "first", want: "spec_altered",
-			send: func(w *gatetest.World) any {
-				return api.PeerRenewParams{Warrant: api.Warrant{Spec: w.Raw, SpecSig: w.Sig}, Job: gatetest.OthersJob, Attempt: 1, Epoch: 1}
+		{name: "a warrant of another job", route: "peer.renew", caller: "first", want: "spec_altered",
+			send: func(w *cast.World) any {
+				return api.PeerRenewParams{Warrant: api.Warrant{Spec: w.Raw, SpecSig: w.Sig}, Job: cast.OthersJob, Attempt: 1, Epoch: 1}
 			}},
-		{name: "no signature", door: "peer.start", caller: "first", world: func(w *gatetest.World) { w.Sig = nil }, want: "spec_altered"},
-		{name: "a lower epoch than proven", door: "peer.start", caller: "offered", world: func(w *gatetest.World) { w.Epoch = 1 }, want: "home_not_proven"},
-		{name: "another home of the same epoch that comes first", door: "peer.start", caller: "offered", want: "stale_epoch",
+		{name: "no signature", route: "peer.start", caller: "first", world: func(w *cast.World) { w.Sig = nil }, want: "spec_altered"},
+		{name: "a lower epoch than proven", route: "peer.start", caller: "offered", world: func(w *cast.World) { w.Epoch = 1 }, want: "home_not_proven"},
+		{name: "another home of the same epoch that comes first", route: "peer.start", caller: "offered", want: "stale_epoch",
 			world: setKnown(func(k *gate.Known) { k.Job.Home = "0" })},
-		{name: "another home of the same epoch that comes after", door: "peer.start", caller: "offered", want: "yes",
+		{name: "another home of the same epoch that comes after", route: "peer.start", caller: "offered", want: "yes",
 			world: setKnown(func(k *gate.Known) { k.Job.Home = "zzzz" })},
-		{name: "a spec from the future", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *gatetest.World) {
+		{name: "a spec from the future", route: "peer.start", caller: "first", want: "spec_expired", world: func(w *cast.World) {
 			w.Spec.SubmittedAt = api.TimeOf(c.Now.Add(time.Hour))
 			w.Spec.ExpiresAt = api.TimeOf(c.Now.Add(2 * time.Hour))
 			w.Sign(c.ID, "submitter")
 		}},
-		{name: "a spec that lasts too long", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *gatetest.World) {
+		{name: "a spec that lasts too long", route: "peer.start", caller: "first", want: "spec_expired", world: func(w *cast.World) {
 			w.Spec.ExpiresAt = api.TimeOf(w.Spec.SubmittedAt.Add(api.SpecLifetime + time.Second))
 			w.Sign(c.ID, "submitter")
 		}},
 
-		{name: "an offer to another node", door: "peer.job/submit", caller: "first", want: "home_not_proven",
+		{name: "an offer to another node", route: "peer.job/submit", caller: "first", want: "home_not_proven",
 			send: handed(func(p *api.PeerJobParams) {
-				o := p.Handed.StepTo(c.ID, gatetest.OwnJob, c.Node("rank"), 2).Offer(c.Keys["first"])
+				o := p.Handed.StepTo(c.ID, cast.OwnJob, c.Node("rank"), 2).Offer(c.Keys["first"])
 				p.Offer = &o
 			})},
-		{name: "an offer to this node that another one brings", door: "peer.job/submit", caller: "member", want: "home_not_proven",
+		{name: "an offer to this node that another one brings", route: "peer.job/submit", caller: "member", want: "home_not_proven",
 			send: handed(func(p *api.PeerJobParams) {
 				p.Handed.Home = c.Node("first")
-				o := p.Handed.StepTo(c.ID, gatetest.OwnJob, c.Node("self"), 2).Offer(c.Keys["first"])
+				o := p.Handed.StepTo(c.ID, cast.OwnJob, c.Node("self"), 2).Offer(c.Keys["first"])
 				p.Offer = &o
 			})},
-		{name: "no offer", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Offer = nil }), want: "missing_field"},
-		{name: "nothing handed", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Handed = nil }), want: "missing_field"},
-		{name: "another hash", door: "peer.job/submit", caller: "first", want: "spec_altered",
+		{name: "no offer", route: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Offer = nil }), want: "missing_field"},
+		{name: "nothing handed", route: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Handed = nil }), want: "missing_field"},
+		{name: "another hash", route: "peer.job/submit", caller: "first", want: "spec_altered",
 			send: handed(func(p *api.PeerJobParams) { p.Handed.SpecSHA256 = api.SpecSHA256(json.RawMessage("1")) })},
-		{name: "another principal", door: "peer.job/submit", caller: "first", want: "spec_altered",
+		{name: "another principal", route: "peer.job/submit", caller: "first", want: "spec_altered",
 			send: handed(func(p *api.PeerJobParams) { p.Handed.Principal.User = "eve" })},
-		{name: "on behalf of another", door: "peer.job/submit", caller: "first", want: "spec_altered",
+		{name: "on behalf of another", route: "peer.job/submit", caller: "first", want: "spec_altered",
 			send: handed(func(p *api.PeerJobParams) { p.By.User = "eve" })},
-		{name: "asked again for a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "yes"},
-		{name: "a newer offer of a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "job_ended",
+		{name: "asked again for a job that is over", route: "peer.job/submit", caller: "first", world: taken, want: "yes"},
+		{name: "a newer offer of a job that is over", route: "peer.job/submit", caller: "first", world: taken, want: "job_ended",
 			send: handed(func(p *api.PeerJobParams) {
-				o := p.Handed.StepTo(c.ID, gatetest.OwnJob, c.Node("self"), 3).Offer(c.Keys["first"])
+				o := p.Handed.StepTo(c.ID, cast.OwnJob, c.Node("self"), 3).Offer(c.Keys["first"])
 				p.Offer = &o
 			})},
-		{name: "asked again with another spec", door: "peer.job/submit", caller: "first", want: "spec_altered", world: func(w *gatetest.World) {
+		{name: "asked again with another spec", route: "peer.job/submit", caller: "first", want: "spec_altered", world: func(w *cast.World) {
 			taken(w)
 			w.Spec.MaxAttempts = 3
 			w.Sign(c.ID, "submitter")
 		}},
 
-		{name: "a candidate of a lower epoch", door: "peer.vote", caller: "member", want: "home_not_proven", send: func(w *gatetest.World) any {
-			p := gatetest.Sends["peer.vote"](w).(api.PeerVoteParams)
+		{name: "a candidate of a lower epoch", route: "peer.vote", caller: "member", want: "home_not_proven", send: func(w *cast.World) any {
+			p := cast.Sends["peer.vote"](w).(api.PeerVoteParams)
 			p.Epoch = p.FromEpoch
 			return p
 		}},
 
-		{name: "the submitter by another node", door: "peer.job/stop", caller: "member", send: wish(api.WishStop, "ada", "submitter"), want: "peer_not_allowed"},
-		{name: "the submitter by the rank's node", door: "peer.job/stop", caller: "rank", send: wish(api.WishStop, "ada", "submitter"), want: "peer_not_allowed"},
-		{name: "the submitter by the former home", door: "peer.job/stop", caller: "former", send: wish(api.WishStop, "ada", "submitter"), want: "yes"},
-		{name: "the submitter by the former home, to delete", door: "peer.job/delete", caller: "former", send: wish(api.WishDelete, "ada", "submitter"), want: "peer_not_allowed"},
-		{name: "a person whom this node does not map", door: "peer.job/stop", caller: "self", send: wish(api.WishStop, "eve", "self"), want: "not_your_job"},
-		{name: "a person whom this home does not map", door: "peer.job/delete", caller: "self", send: wish(api.WishDelete, "eve", "self"), want: "not_your_job",
+		{name: "the submitter by another node", route: "peer.job/stop", caller: "member", send: request(api.RequestStop, "ada", "submitter"), want: "peer_not_allowed"},
+		{name: "the submitter by the rank's node", route: "peer.job/stop", caller: "rank", send: request(api.RequestStop, "ada", "submitter"), want: "peer_not_allowed"},
+		{name: "the submitter by the former home", route: "peer.job/stop", caller: "former", send: request(api.RequestStop, "ada", "submitter"), want: "yes"},
+		{name: "the submitter by the former home, to delete", route: "peer.job/delete", caller: "former", send: request(api.RequestDelete, "ada", "submitter"), want: "peer_not_allowed"},
+		{name: "a person whom this node does not map", route: "peer.job/stop", caller: "self", send: request(api.RequestStop, "eve", "self"), want: "not_your_job"},
+		{name: "a person whom this home does not map", route: "peer.job/delete", caller: "self", send: request(api.RequestDelete, "eve", "self"), want: "not_your_job",
 			world: setKnown(func(k *gate.Known) { k.Job.Home = c.Node("self") })},
-		{name: "a person whom the rank's node does not map", door: "peer.job/stop", caller: "rank", send: wish(api.WishStop, "eve", "rank"), want: "not_your_job"},
-		{name: "another person of the submitter's node", door: "peer.job/stop", caller: "submitter", send: wish(api.WishStop, "eve", "submitter"), want: "not_your_job"},
-		{name: "nobody", door: "peer.job/delete", caller: "self", want: "peer_not_allowed", send: func(w *gatetest.World) any {
-			return map[string]any{"wish": api.WishDelete, "job": gatetest.OwnJob}
+		{name: "a person whom the rank's node does not map", route: "peer.job/stop", caller: "rank", send: request(api.RequestStop, "eve", "rank"), want: "not_your_job"},
+		{name: "another person of the submitter's node", route: "peer.job/stop", caller: "submitter", send: request(api.RequestStop, "eve", "submitter"), want: "not_your_job"},
+		{name: "nobody", route: "peer.job/delete", caller: "self", want: "peer_not_allowed", send: func(w *cast.World) any {
+			return map[string]any{"wish": api.RequestDelete, "job": cast.OwnJob}
 		}},
-		{name: "somebody else's output by this node", door: "output", caller: "self", first: output(c.Person("ada", "submitter")), want: "refused"},
-		{name: "the submitter's output by another node", door: "output", caller: "member", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
-		{name: "what is for the input, to the output", door: "output", caller: "submitter", want: "peer_not_allowed", first: func(w *gatetest.World) api.PeerConn {
+		{name: "somebody else's output by this node", route: "output", caller: "self", first: output(c.Person("ada", "submitter")), want: "refused"},
+		{name: "the submitter's output by another node", route: "output", caller: "member", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
+		{name: "what is for the input, to the output", route: "output", caller: "submitter", want: "peer_not_allowed", first: func(w *cast.World) api.PeerConn {
 			return api.PeerConn{Rank: w.Rank(), Input: &api.PeerInput{By: w.By()}}
 		}},
-		{name: "what is for the output, to the input", door: "input", caller: "submitter", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
+		{name: "what is for the output, to the input", route: "input", caller: "submitter", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
 
-		{name: "a rank of an attempt before", door: "files", caller: "rank", want: "not_your_job",
+		{name: "a rank of an attempt before", route: "files", caller: "rank", want: "not_your_job",
 			world: setKnown(func(k *gate.Known) { k.Job.Attempt++ })},
-		{name: "another cable", door: "peer.rdma", caller: "cable", want: "no_such_link", send: func(w *gatetest.World) any {
+		{name: "another cable", route: "peer.rdma", caller: "cable", want: "no_such_link", send: func(w *cast.World) any {
 			return api.PeerRDMAParams{Step: api.RDMAPlan, Link: c.Link("member", "cable"), By: w.By()}
 		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := gatetest.NewWorld(c, "self", test.caller, "own")
+			w := cast.NewWorld(c, "self", test.caller, "own")
 			if test.world != nil {
 				test.world(w)
 			}
-			d := doors()[test.door]
+			d := routes()[test.route]
 			if test.send != nil {
 				d.send = test.send
 			}
@@ -164,12 +165,12 @@ func TestSingle(t *testing.T) {
 
 // TestValuesOfOthers: steps to another home do not do for the caller.
 func TestValuesOfOthers(t *testing.T) {
-	c := gatetest.NewCast()
-	w := gatetest.NewWorld(c, "submitter", "member", "own")
-	d := doors()["peer.job/values"]
-	d.send = func(*gatetest.World) any {
-		p := w.Wish(api.WishValues)
-		p.Homes = gatetest.NewWorld(c, "submitter", "offered", "own").Homes
+	c := cast.NewCast()
+	w := cast.NewWorld(c, "submitter", "member", "own")
+	d := routes()["peer.job/values"]
+	d.send = func(*cast.World) any {
+		p := w.RequestKind(api.RequestValues)
+		p.Homes = cast.NewWorld(c, "submitter", "offered", "own").Homes
 		return p
 	}
 	is.New(t).Equal(try(t, w, d), "home_not_proven")
@@ -178,31 +179,31 @@ func TestValuesOfOthers(t *testing.T) {
 // TestNoCable: parameters without a cable are refused before anybody looks for it.
 func TestNoCable(t *testing.T) {
 	reached := false
-	g := gatetest.For("self", nil, nil)
-	_, err := g.Bind(doors()["peer.rdma"].call(&reached)).Answer(t.Context(), "cable", json.RawMessage(`{}`))
+	g := peertest.GateFor("self", nil, nil)
+	_, err := g.Bind(routes()["peer.rdma"].call(&reached)).Answer(t.Context(), "cable", json.RawMessage(`{}`))
 	is.New(t).True(!reached && errors.Is(err, api.ReasonNoSuchLink))
 }
 
-// TestRecordsNoStrangersName: who opens a published port without being let in is not
+// TestRecordsNoNonMembersName: who opens a published port without being let in is not
 // recorded as the person who could.
-func TestRecordsNoStrangersName(t *testing.T) {
+func TestRecordsNoNonMembersName(t *testing.T) {
 	is := is.New(t)
-	w := gatetest.NewWorld(gatetest.NewCast(), "self", "member", "own")
+	w := cast.NewWorld(cast.NewCast(), "self", "member", "own")
 	var entries []gate.Entry
 	g := w.Gate(func(e gate.Entry) { entries = append(entries, e) })
-	reached, d := false, doors()["publish"]
+	reached, d := false, routes()["publish"]
 	g.BindStream(d.stream(&reached)).Serve(t.Context(), w.From(), d.first(w), nil)
 	is.Equal(len(entries), 1)
 	is.Equal(entries[0].By, api.Principal{})
 }
 
-// TestBounds holds the doors to their bounds: of bytes, and of how many calls and
+// TestBounds holds the routes to their bounds: of bytes, and of how many calls and
 // connections of one caller are under way. This node itself is not counted.
 func TestBounds(t *testing.T) {
-	c := gatetest.NewCast()
-	w := gatetest.NewWorld(c, "self", "member", "own")
+	c := cast.NewCast()
+	w := cast.NewWorld(c, "self", "member", "own")
 	for _, row := range gate.Table() {
-		d := doors()[row.Name]
+		d := routes()[row.Name]
 		t.Run(row.Name, func(t *testing.T) {
 			is := is.New(t)
 			g := w.Gate(nil)
@@ -224,8 +225,8 @@ func TestBounds(t *testing.T) {
 				continue
 			}
 			within++
-			w := gatetest.NewWorld(c, "self", "member", "own")
-			d := gate.HandleMember(memberDoors[row.Name], func(ctx context.Context, _ gate.Member, _ json.RawMessage) (any, error) {
+			w := cast.NewWorld(c, "self", "member", "own")
+			d := gate.HandleMember(memberRoutes[row.Name], func(ctx context.Context, _ gate.Member, _ json.RawMessage) (any, error) {
 				w.Clock.Advance(row.Within - 1)
 				is.NoErr(ctx.Err())
 				w.Clock.Advance(1)
@@ -239,11 +240,11 @@ func TestBounds(t *testing.T) {
 	})
 	t.Run("calls at once", func(t *testing.T) {
 		is := is.New(t)
-		w, other := gatetest.NewWorld(c, "self", "first", "own"), gatetest.NewWorld(c, "self", "offered", "own")
+		w, other := cast.NewWorld(c, "self", "first", "own"), cast.NewWorld(c, "self", "offered", "own")
 		g := w.Gate(nil)
 		var call gate.Call
-		enter := func(w *gatetest.World) error {
-			raw, err := json.Marshal(gatetest.Sends["peer.preflight"](w))
+		enter := func(w *cast.World) error {
+			raw, err := json.Marshal(cast.Sends["peer.preflight"](w))
 			is.NoErr(err)
 			_, err = call.Answer(t.Context(), w.From(), raw)
 			return err
@@ -268,7 +269,7 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// TestNameOf: a wish that is none leads to no door.
+// TestNameOf: a request that is none leads to no route.
 func TestNameOf(t *testing.T) {
 	is := is.New(t)
 	is.Equal(gate.NameOf("peer.put", json.RawMessage(`{"wish":"stop"}`)), "peer.put")

@@ -8,9 +8,9 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Row is a door as the table has it.
+// Row is a route as the table has it.
 type Row struct {
-	// Name is the method, with the wish behind a slash where it has several, or the kind
+	// Name is the method, with the request behind a slash where it has several, or the kind
 	// of a connection.
 	Name string
 	// Who may use it, and what proves that.
@@ -36,7 +36,7 @@ const (
 	// WhoHome is the job's legitimate home.
 	WhoHome Who = "the job's home"
 	// WhoFormer is the home that offers a job to this node.
-	WhoFormer Who = "the home before"
+	WhoFormer Who = "the previous home"
 	// WhoPerson is the submitter's node, for who submitted the job, or the node where the
 	// rank runs.
 	WhoPerson Who = "the submitter's node"
@@ -45,9 +45,6 @@ const (
 	// WhoCable is the node at the other end of the cable.
 	WhoCable Who = "the cable's other end"
 )
-
-// Values lists the classes.
-func (Who) Values() []Who { return []Who{WhoMember, WhoHome, WhoFormer, WhoPerson, WhoRank, WhoCable} }
 
 const (
 	small    = 64 << 10
@@ -62,7 +59,7 @@ const (
 	byJob     = "the job's document that counts"
 )
 
-// The doors of any member.
+// The routes of any member.
 var (
 	Hello   = member("peer.hello", byTLS, small, answered)
 	Put     = member("peer.put", "each document's signature", message, answered)
@@ -76,7 +73,7 @@ var (
 	Profile = member("peer.profile", "this Mac's own rules", small, 0)
 )
 
-// The doors of a job's home.
+// The routes of a job's home.
 var (
 	Preflight = home("peer.preflight", 2, message, 0)
 	Grant     = home("peer.grant", 0, message, 0)
@@ -88,23 +85,23 @@ var (
 	End       = home("peer.end", 0, message, answered)
 )
 
-// The doors of people and homes, about a job that this node knows.
+// The routes of people and homes, about a job that this node knows.
 var (
-	SubmitJob = OfferDoor{add(Row{Name: "peer.job/submit", Who: WhoFormer, Proof: "its offer to this node", Bytes: message, Within: answered})}
+	SubmitJob = OfferRoute{add(Row{Name: "peer.job/submit", Who: WhoFormer, Proof: "its offer to this node", Bytes: message, Within: answered})}
 	StopJob   = person("peer.job/stop", small)
 	DeleteJob = person("peer.job/delete", small)
-	JobValues = ValuesDoor{add(Row{Name: "peer.job/values", Who: WhoHome, Proof: "the steps from the first home", Bytes: message, Within: answered})}
-	VoteHome  = VoteDoor{add(Row{Name: "peer.vote", Who: WhoMember, Proof: "that the home before was one", Bytes: message, Within: answered})}
+	JobValues = ValuesRoute{add(Row{Name: "peer.job/values", Who: WhoHome, Proof: "the steps from the first home", Bytes: message, Within: answered})}
+	VoteHome  = VoteRoute{add(Row{Name: "peer.vote", Who: WhoMember, Proof: "the steps to the previous home", Bytes: message, Within: answered})}
 	Resize    = person("peer.resize", small)
 )
 
-// The doors of a cable's other end.
+// The routes of a cable's other end.
 var (
 	RDMA  = cable("peer.rdma")
 	Probe = cable("peer.probe")
 )
 
-// The doors that are connections. Packets, calls, large documents and pairing are
+// The routes that are connections. Packets, calls, large documents and pairing are
 // carried by the transport itself, which proves the caller's key first.
 var (
 	Stream      = MemberStream{conn(api.ConnStream, WhoMember, byTLS)}
@@ -117,7 +114,7 @@ var (
 
 var table []*Row
 
-// Table lists the doors, by name.
+// Table lists the routes, by name.
 func Table() []Row {
 	rows := make([]Row, len(table))
 	for i, r := range table {
@@ -132,23 +129,23 @@ func add(r Row) *Row {
 	return &r
 }
 
-// conn is a door that is a connection.
+// conn is a route that is a connection.
 func conn(kind api.PeerConnKind, who Who, proof string) *Row {
 	return add(Row{Name: string(kind), Who: who, Proof: proof})
 }
 
-func member(name, proof string, bytes int, within time.Duration) MemberDoor {
-	return MemberDoor{add(Row{Name: name, Who: WhoMember, Proof: proof, Bytes: bytes, Within: within})}
+func member(name, proof string, bytes int, within time.Duration) MemberRoute {
+	return MemberRoute{add(Row{Name: name, Who: WhoMember, Proof: proof, Bytes: bytes, Within: within})}
 }
 
-func home(name string, atOnce, bytes int, within time.Duration) HomeDoor {
-	return HomeDoor{add(Row{Name: name, Who: WhoHome, Proof: byWarrant, AtOnce: atOnce, Bytes: bytes, Within: within})}
+func home(name string, atOnce, bytes int, within time.Duration) HomeRoute {
+	return HomeRoute{add(Row{Name: name, Who: WhoHome, Proof: byWarrant, AtOnce: atOnce, Bytes: bytes, Within: within})}
 }
 
-func person(name string, bytes int) PersonDoor {
-	return PersonDoor{add(Row{Name: name, Who: WhoPerson, Proof: byJob, Bytes: bytes, Within: answered})}
+func person(name string, bytes int) PersonRoute {
+	return PersonRoute{add(Row{Name: name, Who: WhoPerson, Proof: byJob, Bytes: bytes, Within: answered})}
 }
 
-func cable(name string) CableDoor {
-	return CableDoor{add(Row{Name: name, Who: WhoCable, Proof: "what this Mac sees at the cable", Bytes: small})}
+func cable(name string) CableRoute {
+	return CableRoute{add(Row{Name: name, Who: WhoCable, Proof: "what this Mac sees at the cable", Bytes: small})}
 }

@@ -1,7 +1,7 @@
 package grant
 
 import (
-	"slices"
+	"cmp"
 	"sync"
 	"time"
 
@@ -14,17 +14,17 @@ import (
 type Arbiter struct {
 	cfg Config
 
-	mu       sync.Mutex
-	closed   bool
-	arrivals uint64
-	lent     map[Holder]*lent
-	line     []*waiter // in the order of coming, ranks before measurements
-	places   map[Holder]place
-	patience map[api.JobID]time.Duration // until when a job waits for other programs
-	epochs   map[api.JobID]epoch
-	watching bool
-	timer    native.Timer
-	timerAt  time.Duration
+	mu        sync.Mutex
+	closed    bool
+	arrivals  uint64
+	lent      map[Holder]*lent
+	line      []*waiter // in the order of coming, ranks before measurements
+	places    map[Holder]place
+	waitUntil map[api.JobID]time.Duration // until when a job waits for other programs
+	epochs    map[api.JobID]epoch
+	watching  bool
+	timer     native.Timer
+	timerAt   time.Duration
 }
 
 // lent is a grant that holds.
@@ -58,16 +58,14 @@ type place struct {
 // keepPlace is how long a place in line is kept after its deadline.
 const keepPlace = 5 * time.Second
 
-// forgetPatience is how long after its end it is known that a job has waited for
+// forgetWait is how long after its end it is known that a job has waited for
 // other programs: its other ranks and its next attempts do not wait again.
-const forgetPatience = time.Hour
+const forgetWait = time.Hour
 
 // New makes an arbiter that has lent nothing.
 func New(cfg Config) *Arbiter {
-	if cfg.Lease <= 0 {
-		cfg.Lease = api.DefaultLease
-	}
-	return &Arbiter{cfg: cfg, lent: map[Holder]*lent{}, places: map[Holder]place{}, patience: map[api.JobID]time.Duration{}, epochs: map[api.JobID]epoch{}}
+	cfg.Lease = cmp.Or(cfg.Lease, api.DefaultLease)
+	return &Arbiter{cfg: cfg, lent: map[Holder]*lent{}, places: map[Holder]place{}, waitUntil: map[api.JobID]time.Duration{}, epochs: map[api.JobID]epoch{}}
 }
 
 // Release gives a grant back, or leaves the line. What a process occupies is
@@ -79,12 +77,7 @@ func (a *Arbiter) Release(h Holder, epoch uint64) error {
 	if err := a.fence(h, epoch); err != nil {
 		return err
 	}
-	for _, w := range slices.Clone(a.line) {
-		if w.Holder == h {
-			a.leave(w)
-			w.answer <- w.grant(api.GrantReleased, api.ReasonJobEnded, "")
-		}
-	}
+	a.dismiss(func(w *waiter) bool { return w.Holder == h }, api.GrantReleased, api.ReasonJobEnded)
 	delete(a.places, h)
 	if l := a.lent[h]; l != nil {
 		if l.occupied {
@@ -117,19 +110,6 @@ func (a *Arbiter) Renew(job api.JobID, attempt int, epoch uint64, lease time.Dur
 	return n, nil
 }
 
-// RenewMeasure renews a measurement's grant and reports whether it holds.
-func (a *Arbiter) RenewMeasure(m api.MeasureID, lease time.Duration) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.expire(a.cfg.Clock.Boot())
-	l := a.lent[ForMeasure(m)]
-	if l != nil {
-		a.renew(l, 0, lease)
-	}
-	a.settle()
-	return l != nil
-}
-
 func (a *Arbiter) renew(l *lent, epoch uint64, lease time.Duration) {
 	if lease > 0 && lease != l.Lease || epoch != l.Epoch {
 		if lease > 0 {
@@ -147,10 +127,7 @@ func (a *Arbiter) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
-	for _, w := range slices.Clone(a.line) {
-		a.leave(w)
-		w.answer <- w.grant(api.GrantWaiting, api.ReasonStopping, "")
-	}
+	a.dismiss(func(*waiter) bool { return true }, api.GrantWaiting, api.ReasonStopping)
 	if a.timer != nil {
 		a.timer.Stop()
 	}
@@ -162,13 +139,13 @@ func (a *Arbiter) wall() api.Time { return api.TimeOf(a.cfg.Clock.Now()) }
 // grant is the document of what is lent.
 func (l *lent) grant() api.Grant {
 	return api.Grant{State: api.GrantHeld, Since: l.since, Principal: l.Principal, Epoch: l.Epoch, GPU: l.GPU,
-		MemoryBytes: l.MemoryBytes, Receptacles: l.Receptacles, Reason: l.beside, LeaseS: l.Lease.Seconds()}
+		MemoryBytes: l.MemoryBytes, PortNumbers: l.PortNumbers, Reason: l.beside, LeaseS: l.Lease.Seconds()}
 }
 
 // grant is the document of who waits, and every answer but the one that lends.
 func (w *waiter) grant(state api.GrantState, why api.Reason, on string) api.Grant {
 	return api.Grant{State: state, Since: w.since, Principal: w.Principal, Epoch: w.Epoch, GPU: w.GPU,
-		MemoryBytes: w.MemoryBytes, Receptacles: w.Receptacles, Reason: why, WaitingFor: on}
+		MemoryBytes: w.MemoryBytes, PortNumbers: w.PortNumbers, Reason: why, WaitingFor: on}
 }
 
 // A document that could not be published is no reason to lend or not: the ledger

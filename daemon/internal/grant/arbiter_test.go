@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhoComesFirstIsServedFirst(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		is.Equal(d.now(wants(1, 0)).State, api.GrantHeld)
 		is.Equal(d.doc(rank(1)).LeaseS, 30.0)
@@ -30,7 +30,7 @@ func TestWhoComesFirstIsServedFirst(t *testing.T) {
 }
 
 func TestAnAnswerAtOnceSaysWhatIsInTheWay(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.now(wants(1, 0))
 		g := d.now(wants(2, 0))
@@ -42,7 +42,7 @@ func TestAnAnswerAtOnceSaysWhatIsInTheWay(t *testing.T) {
 }
 
 func TestDeadlinesAnswerAndKeepThePlaceForAMoment(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.now(wants(1, 0))
 		is.True(d.Occupy(rank(1).Rank, 1))
@@ -59,7 +59,7 @@ func TestDeadlinesAnswerAndKeepThePlaceForAMoment(t *testing.T) {
 }
 
 func TestLeasesEndGrantsButNotProcesses(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.now(wants(1, 0))
 		pass(20 * time.Second)
@@ -84,7 +84,7 @@ func TestLeasesEndGrantsButNotProcesses(t *testing.T) {
 }
 
 func TestEpochsFence(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.now(wants(1, 0))
 		r := wants(2, time.Hour)
@@ -108,7 +108,7 @@ func TestEpochsFence(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		of := func(i int, n int64, node api.NodeID) Request {
 			r := wants(i, 0)
@@ -132,11 +132,11 @@ func TestMemory(t *testing.T) {
 }
 
 func TestDevicesAndSharing(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
-		of := func(i int, gpu api.GPUShare, ports ...api.Receptacle) Request {
+		of := func(i int, gpu api.GPUShare, ports ...api.PortNumber) Request {
 			r := wants(i, 0)
-			r.GPU, r.Receptacles = gpu, ports
+			r.GPU, r.PortNumbers = gpu, ports
 			return r
 		}
 		is.Equal(d.now(of(1, api.GPUShared, 1, 2)).State, api.GrantHeld)
@@ -150,11 +150,11 @@ func TestDevicesAndSharing(t *testing.T) {
 }
 
 func TestNobodyPassesWhoWantsTheSame(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
-		of := func(i int, gpu api.GPUShare, memory int64, ports ...api.Receptacle) Request {
+		of := func(i int, gpu api.GPUShare, memory int64, ports ...api.PortNumber) Request {
 			r := wants(i, 0)
-			r.GPU, r.MemoryBytes, r.Receptacles = gpu, memory*gb, ports
+			r.GPU, r.MemoryBytes, r.PortNumbers = gpu, memory*gb, ports
 			return r
 		}
 		is.Equal(d.now(of(1, api.GPUShared, 10)).State, api.GrantHeld)
@@ -179,14 +179,13 @@ func TestNobodyPassesWhoWantsTheSame(t *testing.T) {
 }
 
 func TestMeasurementsAreLastAndAlone(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		is.Equal(d.now(measures(1, 0)).State, api.GrantHeld)
 		is.Equal(d.now(measures(2, 0)).Reason, api.ReasonMeasurementRunning)
 		m := d.ask(measures(2, time.Hour))
 		r := d.ask(wants(1, time.Hour))
 		is.Equal(d.doc(rank(1)).Reason, api.ReasonMeasurementRunning)
-		is.True(d.RenewMeasure(measure(1).Measure, 0))
 		is.NoErr(d.Release(measure(1), 0))
 		is.Equal((<-r).State, api.GrantHeld) // though it came later
 		is.Equal(d.doc(measure(2)).Reason, api.ReasonJobHasNode)
@@ -195,7 +194,7 @@ func TestMeasurementsAreLastAndAlone(t *testing.T) {
 }
 
 func TestOtherProgramsAreWaitedFor(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.change(func() { d.use = 0.41 }) // an ordinary screen
 		is.Equal(d.now(wants(9, 0)).State, api.GrantHeld)
@@ -226,7 +225,7 @@ func TestOtherProgramsAreWaitedFor(t *testing.T) {
 // A job waits for other programs a stated time at most, all of its ranks and attempts
 // together; a measurement waits on.
 func TestOtherProgramsAreNotWaitedForForEver(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.change(func() { d.use, d.wait = 1, 2*time.Minute })
 		other := wants(1, 0)
@@ -250,7 +249,7 @@ func TestOtherProgramsAreNotWaitedForForEver(t *testing.T) {
 		is.Equal((<-next).at, 4*time.Minute) // another job waits its own time
 		is.NoErr(d.Release(rank(2), 1))
 
-		pass(forgetPatience + 2*time.Minute)
+		pass(forgetWait + 2*time.Minute)
 		is.True(!answered(m))
 		is.Equal(d.now(again).State, api.GrantWaiting)
 		d.change(func() { d.use = 0.2 })
@@ -260,7 +259,7 @@ func TestOtherProgramsAreNotWaitedForForEver(t *testing.T) {
 }
 
 func TestTheOwnerDecides(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.change(func() { d.deny["node9"] = api.ReasonPrincipalUnmapped })
 		g := d.now(wants(1, 0))
@@ -279,7 +278,7 @@ func TestTheOwnerDecides(t *testing.T) {
 }
 
 func TestARestartRestoresWhatRunsOn(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		is.NoErr(d.Restore(wants(1, 0)))
 		waiting := d.ask(wants(2, time.Hour))
@@ -294,7 +293,7 @@ func TestARestartRestoresWhatRunsOn(t *testing.T) {
 }
 
 func TestLeavingTheLine(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.now(wants(1, 0))
 		ctx, cancel := context.WithCancelCause(context.Background())

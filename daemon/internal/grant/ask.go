@@ -1,6 +1,7 @@
 package grant
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -17,10 +18,8 @@ func (a *Arbiter) Ask(ctx context.Context, r Request) (api.Grant, error) {
 	if err := r.check(); err != nil {
 		return api.Grant{}, err
 	}
-	if r.Lease <= 0 {
-		r.Lease = a.cfg.Lease
-	}
-	r.Receptacles = slices.Clone(r.Receptacles)
+	r.Lease = cmp.Or(r.Lease, a.cfg.Lease)
+	r.PortNumbers = slices.Clone(r.PortNumbers)
 	w, err := a.enqueue(r)
 	if err != nil {
 		return api.Grant{}, err
@@ -75,8 +74,7 @@ func (a *Arbiter) enqueue(r Request) (*waiter, error) {
 	}
 	for _, other := range slices.Clone(a.line) {
 		if other.Holder == r.Holder { // asked twice: the later question counts
-			a.leave(other)
-			other.answer <- other.grant(api.GrantWaiting, other.why, other.on)
+			a.send(other, other.grant(api.GrantWaiting, other.why, other.on))
 			w.arrival = other.arrival
 		}
 	}
@@ -96,19 +94,16 @@ func (a *Arbiter) enqueue(r Request) (*waiter, error) {
 
 // same reports whether a grant is what a request wants.
 func (l *lent) same(r Request) bool {
-	return l.GPU == r.GPU && l.MemoryBytes == r.MemoryBytes && l.Principal == r.Principal && slices.Equal(l.Receptacles, r.Receptacles)
+	return l.GPU == r.GPU && l.MemoryBytes == r.MemoryBytes && l.Principal == r.Principal && slices.Equal(l.PortNumbers, r.PortNumbers)
 }
 
 // compare puts ranks before measurements, and who came first before the others.
 func (w *waiter) compare(o *waiter) int {
-	switch {
-	case w.Holder.IsMeasure() != o.Holder.IsMeasure():
-		if o.Holder.IsMeasure() {
-			return -1
+	behind := func(w *waiter) int {
+		if w.Holder.IsMeasure() {
+			return 1
 		}
-		return 1
-	case w.arrival < o.arrival:
-		return -1
+		return 0
 	}
-	return 1
+	return cmp.Or(behind(w)-behind(o), cmp.Compare(w.arrival, o.arrival))
 }

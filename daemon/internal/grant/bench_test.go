@@ -7,7 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/native"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 type silent struct{}
@@ -26,7 +26,7 @@ func benchArbiter() *Arbiter {
 	})
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkAskRelease is the way of a job that finds the node free.
 func BenchmarkAskRelease(b *testing.B) {

@@ -12,7 +12,7 @@ import (
 // not call back.
 type Policy interface {
 	// Allows says whether a principal's job may run here now; the reason is empty
-	// where it may. The account is as whom it would run, and stays on this node.
+	// where it may. The account is the one under which it would run, and stays on this node.
 	Allows(p api.Principal) (account string, reason api.Reason)
 }
 
@@ -56,14 +56,14 @@ type Request struct {
 	Holder Holder
 	// Epoch is the home's; 0 for a measurement.
 	Epoch uint64
-	// Principal is for whom; none for a measurement.
+	// Principal is the person whose job it is; none for a measurement.
 	Principal api.Principal
 	// GPU is how the GPU is wanted.
 	GPU api.GPUShare
 	// MemoryBytes is what is wanted of the working set.
 	MemoryBytes int64
-	// Receptacles are those whose RDMA device is wanted.
-	Receptacles []api.Receptacle
+	// PortNumbers are those whose RDMA device is wanted.
+	PortNumbers []api.PortNumber
 	// Wait is how long to stand in line; 0 = answer at once.
 	Wait time.Duration
 	// Lease is how long it holds unrenewed; 0 = as configured.
@@ -77,7 +77,7 @@ func RequestOf(p api.PeerGrantParams) (Request, error) {
 		return Request{}, err
 	}
 	r := Request{Holder: h, Epoch: p.Epoch, Principal: p.Principal, GPU: p.GPU, MemoryBytes: p.MemoryBytes,
-		Receptacles: p.Receptacles, Wait: seconds(p.WaitS)}
+		PortNumbers: p.PortNumbers, Wait: seconds(p.WaitS)}
 	return r, r.check()
 }
 
@@ -96,13 +96,13 @@ func (r Request) check() error {
 	case !r.Holder.Valid():
 		return api.Errorf(api.ReasonBadValue, "holder", "%q is neither a rank nor a measurement.", r.Holder)
 	case !r.GPU.Valid():
-		return api.Errorf(api.ReasonBadValue, "gpu", "%q is no way to get a GPU.", r.GPU)
+		return api.Errorf(api.ReasonBadValue, "gpu", "%q is not a way to get a GPU.", r.GPU)
 	case r.MemoryBytes < 0:
 		return api.Errorf(api.ReasonBadValue, "memory_bytes", "The memory wanted is negative.")
 	}
-	for _, p := range r.Receptacles {
-		if p < 1 || p > api.MaxReceptacle {
-			return api.Errorf(api.ReasonBadValue, "receptacles", "There is no receptacle %d.", p)
+	for _, p := range r.PortNumbers {
+		if p < 1 || p > api.MaxPortNumber {
+			return api.Errorf(api.ReasonBadValue, "receptacles", "There is no port %d.", p)
 		}
 	}
 	return nil

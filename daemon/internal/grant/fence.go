@@ -1,7 +1,6 @@
 package grant
 
 import (
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -29,12 +28,9 @@ func (a *Arbiter) fence(h Holder, n uint64) error {
 		return api.Errorf(api.ReasonStaleEpoch, h.Rank.Job.String(), "The job has a newer home: epoch %d, not %d.", known.n, n)
 	}
 	if n > known.n {
-		for _, w := range slices.Clone(a.line) {
-			if !w.Holder.IsMeasure() && w.Holder.Rank.Job == h.Rank.Job && w.Epoch < n {
-				a.leave(w)
-				w.answer <- w.grant(api.GrantRefused, api.ReasonStaleEpoch, "")
-			}
-		}
+		a.dismiss(func(w *waiter) bool {
+			return !w.Holder.IsMeasure() && w.Holder.Rank.Job == h.Rank.Job && w.Epoch < n
+		}, api.GrantRefused, api.ReasonStaleEpoch)
 		if len(a.epochs) > 1000 {
 			for job, e := range a.epochs {
 				if now-e.seen > keepEpoch {

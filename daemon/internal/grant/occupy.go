@@ -1,6 +1,10 @@
 package grant
 
-import "fulmen/daemon/api"
+import (
+	"cmp"
+
+	"fulmen/daemon/api"
+)
 
 // Occupy says that a process is about to live in a rank's grant: from now on it
 // does not end with its lease, but by [Arbiter.Vacate]. It reports whether the
@@ -42,9 +46,7 @@ func (a *Arbiter) Restore(r Request) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	if r.Lease <= 0 {
-		r.Lease = a.cfg.Lease
-	}
+	r.Lease = cmp.Or(r.Lease, a.cfg.Lease)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.fence(r.Holder, r.Epoch); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // TestNothingIsEverLentTwice lets many ask, hold, renew, forget and leave at
@@ -19,10 +19,10 @@ func TestNothingIsEverLentTwice(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	for seed := range seeds.Upto(t, rounds) {
+	for seed := range testkit.Upto(t, rounds) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := seed.Source(3)
-			d := newDesk(t)
+			d := newScenario(t)
 			open := 0
 			done := make(chan bool)
 			held := 0
@@ -95,19 +95,19 @@ func anyRequest(rng *rand.Rand) Request {
 	}
 	r.GPU = []api.GPUShare{api.GPUExclusive, api.GPUShared, api.GPUShared, api.GPUNone}[rng.IntN(4)]
 	r.MemoryBytes = rng.Int64N(70) * gb
-	for p := range api.Receptacle(3) {
+	for p := range api.PortNumber(3) {
 		if rng.IntN(4) == 0 {
-			r.Receptacles = append(r.Receptacles, p+1)
+			r.PortNumbers = append(r.PortNumbers, p+1)
 		}
 	}
 	return r
 }
 
 // mustFit checks what is lent against what there is, and the documents against both.
-func (d *desk) mustFit(t *testing.T) {
+func (d *scenario) mustFit(t *testing.T) {
 	t.Helper()
 	gpus, exclusive, measurements, ranks, waiting, memory := 0, 0, 0, 0, 0, int64(0)
-	ports := map[api.Receptacle]int{}
+	ports := map[api.PortNumber]int{}
 	all := d.Holders()
 	for name, g := range all {
 		h, err := ParseHolder(name)
@@ -124,7 +124,7 @@ func (d *desk) mustFit(t *testing.T) {
 			continue
 		}
 		memory += g.MemoryBytes
-		for _, p := range g.Receptacles {
+		for _, p := range g.PortNumbers {
 			if ports[p]++; ports[p] > 1 {
 				t.Fatalf("device %d is lent twice", p)
 			}
@@ -152,7 +152,7 @@ func (d *desk) mustFit(t *testing.T) {
 // TestMeasurementsNeverStarveRanks measures all the time; a rank gets its turn
 // as soon as the measurement that runs has ended.
 func TestMeasurementsNeverStarveRanks(t *testing.T) {
-	on(t, func(t *testing.T, d *desk) {
+	on(t, func(t *testing.T, d *scenario) {
 		d.now(measures(0, 0))
 		for i := range 3 {
 			d.ask(measures(i+1, time.Hour))

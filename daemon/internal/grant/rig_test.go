@@ -25,8 +25,8 @@ func rank(i int) Holder { return ForRank(api.RankRef{Job: job(i), Attempt: 1}) }
 
 func measure(i int) Holder { return ForMeasure(api.MeasureID(fmt.Sprintf("m0000000%d", i))) }
 
-// desk is a node's resources and its owner's will, to be changed at will.
-type desk struct {
+// scenario is a node's resources and its owner's will, to be changed at will.
+type scenario struct {
 	*Arbiter
 	t     *testing.T
 	began time.Time
@@ -41,7 +41,7 @@ type desk struct {
 	watched []bool
 }
 
-func (d *desk) Put(kind api.Kind, name string, value any, _ map[string]api.Reason) error {
+func (d *scenario) Put(kind api.Kind, name string, value any, _ map[string]api.Reason) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if kind != api.KindGrant {
@@ -51,21 +51,21 @@ func (d *desk) Put(kind api.Kind, name string, value any, _ map[string]api.Reaso
 	return nil
 }
 
-func (d *desk) Delete(_ api.Kind, name string) error {
+func (d *scenario) Delete(_ api.Kind, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.docs, name)
 	return nil
 }
 
-func (d *desk) Allows(p api.Principal) (string, api.Reason) {
+func (d *scenario) Allows(p api.Principal) (string, api.Reason) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return "account", d.deny[p.Node]
 }
 
 // change changes what the readers tell, and says so.
-func (d *desk) change(do func()) {
+func (d *scenario) change(do func()) {
 	d.mu.Lock()
 	do()
 	d.mu.Unlock()
@@ -73,7 +73,7 @@ func (d *desk) change(do func()) {
 }
 
 // ask asks in the background; the answer comes on the channel.
-func (d *desk) ask(r Request) chan answer {
+func (d *scenario) ask(r Request) chan answer {
 	out := make(chan answer, 1)
 	go func() {
 		g, err := d.Ask(context.Background(), r)
@@ -90,7 +90,7 @@ type answer struct {
 }
 
 // now asks for an answer at once.
-func (d *desk) now(r Request) api.Grant {
+func (d *scenario) now(r Request) api.Grant {
 	d.t.Helper()
 	r.Wait = 0
 	g, err := d.Ask(context.Background(), r)
@@ -100,25 +100,25 @@ func (d *desk) now(r Request) api.Grant {
 	return g
 }
 
-func (d *desk) doc(h Holder) api.Grant {
+func (d *scenario) doc(h Holder) api.Grant {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.docs[h.String()]
 }
 
 // on runs a test with an arbiter on virtual time.
-func on(t *testing.T, test func(t *testing.T, d *desk)) {
+func on(t *testing.T, test func(t *testing.T, d *scenario)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newScenario(t)
 		test(t, d)
 		d.Close()
 	})
 }
 
-func newDesk(t *testing.T) *desk {
+func newScenario(t *testing.T) *scenario {
 	set := 100 * gb
-	d := &desk{t: t, began: time.Now(), docs: map[string]api.Grant{}, deny: map[api.NodeID]api.Reason{}, set: &set, wait: 24 * time.Hour}
+	d := &scenario{t: t, began: time.Now(), docs: map[string]api.Grant{}, deny: map[api.NodeID]api.Reason{}, set: &set, wait: 24 * time.Hour}
 	d.Arbiter = New(Config{
 		Self: me, Documents: d, Policy: d, Lease: lease,
 		Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(d.began) + time.Hour }),
@@ -153,7 +153,7 @@ func measures(i int, wait time.Duration) Request {
 
 func answered(c chan answer) bool { return len(c) > 0 }
 
-func names(d *desk) []string {
+func names(d *scenario) []string {
 	var out []string
 	for name, g := range d.Holders() {
 		out = append(out, name+" "+string(g.State))

@@ -26,11 +26,10 @@ func (a *Arbiter) settle() {
 		}
 		switch {
 		case never:
-			a.leave(w)
-			w.answer <- w.grant(api.GrantRefused, why, on)
+			a.send(w, w.grant(api.GrantRefused, why, on))
 			continue
 		case why == "":
-			a.leave(w)
+			a.leave(w) // its document gives way to that of the grant
 			w.answer <- a.lend(w.Request, beside).grant()
 			continue
 		case w.until <= now:
@@ -38,8 +37,7 @@ func (a *Arbiter) settle() {
 			if w.Wait > 0 {
 				a.places[w.Holder] = place{w.arrival, now + keepPlace}
 			}
-			a.leave(w)
-			w.answer <- w.grant(api.GrantWaiting, why, on)
+			a.send(w, w.grant(api.GrantWaiting, why, on))
 			continue
 		}
 		idle = idle || why == api.ReasonGPUUsedByOtherProgram
@@ -61,10 +59,10 @@ func (a *Arbiter) hasWaited(h Holder, now time.Duration) bool {
 	if h.IsMeasure() {
 		return false // it would measure them as well
 	}
-	until, begun := a.patience[h.Rank.Job]
+	until, begun := a.waitUntil[h.Rank.Job]
 	if !begun {
 		until = now + a.cfg.GPUWait()
-		a.patience[h.Rank.Job] = until
+		a.waitUntil[h.Rank.Job] = until
 	}
 	return until <= now
 }
@@ -88,9 +86,9 @@ func (a *Arbiter) expire(now time.Duration) {
 			delete(a.places, h)
 		}
 	}
-	for job, until := range a.patience {
-		if until+forgetPatience <= now {
-			delete(a.patience, job)
+	for job, until := range a.waitUntil {
+		if until+forgetWait <= now {
+			delete(a.waitUntil, job)
 		}
 	}
 }
@@ -101,7 +99,7 @@ type wanted struct {
 	exclusive   bool
 	shared      bool
 	memory      int64
-	receptacles []api.Receptacle
+	portNumbers []api.PortNumber
 }
 
 func (t *wanted) add(r Request) {
@@ -111,7 +109,7 @@ func (t *wanted) add(r Request) {
 	t.exclusive = t.exclusive || r.GPU == api.GPUExclusive
 	t.shared = t.shared || r.GPU == api.GPUShared
 	t.memory += r.MemoryBytes
-	t.receptacles = append(t.receptacles, r.Receptacles...)
+	t.portNumbers = append(t.portNumbers, r.PortNumbers...)
 }
 
 // obstacle is the first thing that is in a waiter's way, and whether it will
@@ -175,13 +173,13 @@ func (a *Arbiter) obstacle(w *waiter, taken *wanted) (why api.Reason, on string,
 			return api.ReasonNotEnoughMemory, cmp.Or(holder, taken.name()), false
 		}
 	}
-	for _, r := range w.Receptacles {
+	for _, r := range w.PortNumbers {
 		for _, l := range all {
-			if slices.Contains(l.Receptacles, r) {
+			if slices.Contains(l.PortNumbers, r) {
 				return api.ReasonRDMADeviceBusy, l.Holder.String(), false
 			}
 		}
-		if slices.Contains(taken.receptacles, r) {
+		if slices.Contains(taken.portNumbers, r) {
 			return api.ReasonRDMADeviceBusy, taken.name(), false
 		}
 	}
@@ -252,6 +250,21 @@ func (a *Arbiter) drop(l *lent) {
 	a.hide(l.Holder)
 }
 
+// send answers a waiter, who leaves the line.
+func (a *Arbiter) send(w *waiter, answer api.Grant) {
+	a.leave(w)
+	w.answer <- answer
+}
+
+// dismiss sends those in line away of whom gone is true.
+func (a *Arbiter) dismiss(gone func(*waiter) bool, state api.GrantState, why api.Reason) {
+	for _, w := range slices.Clone(a.line) {
+		if gone(w) {
+			a.send(w, w.grant(state, why, ""))
+		}
+	}
+}
+
 func (a *Arbiter) leave(w *waiter) {
 	a.line = slices.DeleteFunc(a.line, func(o *waiter) bool { return o == w })
 	if w.shown {
@@ -275,7 +288,7 @@ func (a *Arbiter) arm(now time.Duration) {
 	}
 	for _, w := range a.line {
 		soon(w.until)
-		if until := a.patience[w.Holder.Rank.Job]; until > now {
+		if until := a.waitUntil[w.Holder.Rank.Job]; until > now {
 			soon(until)
 		}
 	}

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,33 +18,23 @@ const (
 	flapCount  = 4
 )
 
-// Port is what a node's own documents say of a receptacle.
-type Port struct {
-	api.Thunderbolt
-	// Unknown are the document's reasons.
-	Unknown map[string]api.Reason
-}
-
 // Cables raises and clears the conditions of one node's receptacles, cables and networks.
 // It may be used by several goroutines.
 type Cables struct {
-	health *Health
-	clock  native.Clock
-	node   api.NodeID
-	failed func(error)
+	own   *Health
+	clock native.Clock
+	node  api.NodeID
 
 	mu     sync.Mutex
 	closed bool
-	ports  map[api.Receptacle]*watchedPort
+	ports  map[api.PortNumber]*watchedPort
 	// joins are the two ports of the cable that was last at a receptacle, for people.
-	joins map[api.Receptacle]string
+	joins map[api.PortNumber]string
 	// networks are the interfaces that have had a network since they are switched on.
 	networks map[string]bool
-	// raised are the conditions that hold, by what they are about.
-	raised map[key]bool
 	// suspects are the programs that may have left the device of a receptacle stuck.
-	suspects map[api.Receptacle]string
-	keep     func(map[api.Receptacle]string)
+	suspects map[api.PortNumber]string
+	keep     func(map[api.PortNumber]string)
 }
 
 // watchedPort is a receptacle's recent past.
@@ -62,9 +51,12 @@ type linkState struct {
 }
 
 // NewCables makes the conditions of a node's cables. Intervals are measured on
-// the clock. failed hears of conditions that could not be published.
-func NewCables(h *Health, node api.NodeID, clock native.Clock, failed func(error)) *Cables {
-	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, joins: map[api.Receptacle]string{}, networks: map[string]bool{}, raised: map[key]bool{}, suspects: map[api.Receptacle]string{}}
+// the clock.
+func NewCables(own *Health, node api.NodeID, clock native.Clock) *Cables {
+	return &Cables{
+		own: own, clock: clock, node: node, ports: map[api.PortNumber]*watchedPort{}, joins: map[api.PortNumber]string{},
+		suspects: map[api.PortNumber]string{},
+	}
 }
 
 // Close stops its timers; conditions stay as they are.
@@ -77,8 +69,8 @@ func (c *Cables) Close() {
 	}
 }
 
-// Plugged takes what the node's documents say of a receptacle now.
-func (c *Cables) Plugged(port Port) {
+// Plugged takes what the node's document says of a receptacle now, with its reasons.
+func (c *Cables) Plugged(port api.Thunderbolt, unknown map[string]api.Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed || port.Connected == nil {
@@ -88,35 +80,34 @@ func (c *Cables) Plugged(port Port) {
 	if port.Negotiated != nil {
 		now.tx, now.rx = port.Negotiated.TxBitsPerS, port.Negotiated.RxBitsPerS
 	}
-	one := c.ports[port.Receptacle]
+	one := c.ports[port.PortNumber]
 	switch {
 	case one == nil:
 		one = &watchedPort{link: now}
-		c.ports[port.Receptacle] = one
+		c.ports[port.PortNumber] = one
 	case one.link != now:
 		one.link = now
 		one.changes = append(one.changes, c.clock.Boot())
 		one.changes = one.changes[max(0, len(one.changes)-flapCount):]
 	}
-	c.judge(port.Receptacle, one)
+	c.judgeLocked(port.PortNumber, one)
 	if !now.connected {
-		c.suspect(port.Receptacle, "")
+		c.suspectLocked(port.PortNumber, "")
 	}
-	c.hold(api.ReasonLinkDown, c.subject(port.Receptacle), now.connected && port.Unknown["negotiated"] == api.ReasonLinkDown, "")
+	c.own.Hold(api.ReasonLinkDown, c.subject(port.PortNumber), now.connected && unknown["negotiated"] == api.ReasonLinkDown, "")
 }
 
 // Removed takes that a receptacle's document is gone.
-func (c *Cables) Removed(receptacle api.Receptacle) {
+func (c *Cables) Removed(portNumber api.PortNumber) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if one := c.ports[receptacle]; one != nil {
+	if one := c.ports[portNumber]; one != nil {
 		one.stop()
-		delete(c.ports, receptacle)
+		delete(c.ports, portNumber)
 	}
-	for _, code := range []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown} {
-		c.hold(code, c.subject(receptacle), false, "")
-	}
-	c.suspect(receptacle, "")
+	c.own.SetOf(api.ReasonLinkFlapping, c.subject(portNumber), "")
+	c.own.SetOf(api.ReasonLinkDown, c.subject(portNumber), "")
+	c.suspectLocked(portNumber, "")
 }
 
 // Drawn takes the graph, as far as this node knows it.
@@ -130,7 +121,7 @@ func (c *Cables) Drawn(graph api.LinkListResult, name func(api.NodeID) string) {
 	for _, cable := range graph.Cables {
 		for _, end := range cable.Ends {
 			if end.End.Node == c.node && len(cable.Ends) == 2 {
-				c.joins[end.End.Receptacle] = portsOf(cable, name)
+				c.joins[end.End.PortNumber] = portsOf(cable, name)
 			}
 		}
 		if cable.Muted || !slices.Contains(cable.Reasons, api.ReasonLinkBelowPorts) {
@@ -142,15 +133,8 @@ func (c *Cables) Drawn(graph api.LinkListResult, name func(api.NodeID) string) {
 			}
 		}
 	}
-	for subject, detail := range slow {
-		c.hold(api.ReasonLinkBelowPorts, subject, true, detail)
-	}
-	for k := range c.raised {
-		if _, still := slow[k.subject]; k.code == api.ReasonLinkBelowPorts && !still {
-			c.hold(k.code, k.subject, false, "")
-		}
-	}
-	loops := []string{}
+	c.own.Only(api.ReasonLinkBelowPorts, slow)
+	var loops []string
 	for _, loop := range graph.Loops {
 		if slices.Contains(loop, c.node) {
 			names := make([]string, len(loop))
@@ -160,23 +144,65 @@ func (c *Cables) Drawn(graph api.LinkListResult, name func(api.NodeID) string) {
 			loops = append(loops, strings.Join(names, " - "))
 		}
 	}
-	c.hold(api.ReasonBridgeLoop, "", len(loops) > 0, strings.Join(loops, "; "))
+	c.own.Set(api.ReasonBridgeLoop, strings.Join(loops, "; "))
 }
 
-// judge says whether a receptacle's link flaps, and when to look again. The
-// caller holds mu.
-func (c *Cables) judge(receptacle api.Receptacle, one *watchedPort) {
+// Concerned takes all that holds of it now about this node's ends of cables: the
+// code, the end as subject, and the detail as message. What held before and is not
+// among it holds no more.
+func (c *Cables) Concerned(causes []api.Cause) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	for _, code := range []api.Reason{api.ReasonRDMAOneSided, api.ReasonRDMABuildsDiffer, api.ReasonRDMANoIPv4GID} {
+		about := map[string]string{}
+		for _, cause := range causes {
+			if cause.Reason == code {
+				about[cause.Subject] = cause.Message
+			}
+		}
+		c.own.Only(code, about)
+	}
+}
+
+// Networked takes what the node's own document says of its networks. One that an
+// interface had is lost while the interface is switched on and has none: who switches
+// it off, or takes it out, wants it so.
+func (c *Cables) Networked(now api.Network, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	had, lost := c.networks, map[string]string{}
+	c.networks = map[string]bool{}
+	for _, i := range now.Interfaces {
+		if !i.Type.IsNetwork() || !i.Up || !i.HasNetwork() && !had[i.Name] {
+			continue
+		}
+		c.networks[i.Name] = true
+		if !i.HasNetwork() {
+			lost[i.Name] = fmt.Sprintf("%s on %s", name, i.Called())
+		}
+	}
+	c.own.Only(api.ReasonNetworkLost, lost)
+}
+
+// judgeLocked says whether a receptacle's link flaps, and when to look again.
+func (c *Cables) judgeLocked(portNumber api.PortNumber, one *watchedPort) {
 	one.stop()
 	now := c.clock.Boot()
 	one.changes = slices.DeleteFunc(one.changes, func(at time.Duration) bool { return now-at >= flapWindow })
 	flaps := len(one.changes) >= flapCount
-	c.hold(api.ReasonLinkFlapping, c.subject(receptacle), flaps, c.joins[receptacle])
+	c.own.Hold(api.ReasonLinkFlapping, c.subject(portNumber), flaps, c.joins[portNumber])
 	if flaps {
 		one.timer = c.clock.AfterFunc(one.changes[0]+flapWindow-now, func() {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			if !c.closed && c.ports[receptacle] == one {
-				c.judge(receptacle, one)
+			if !c.closed && c.ports[portNumber] == one {
+				c.judgeLocked(portNumber, one)
 			}
 		})
 	}
@@ -189,26 +215,8 @@ func (p *watchedPort) stop() {
 }
 
 // subject is the receptacle as conditions name it.
-func (c *Cables) subject(receptacle api.Receptacle) string {
-	return api.LinkEnd{Node: c.node, Receptacle: receptacle}.String()
-}
-
-// hold raises or clears; the caller holds mu.
-func (c *Cables) hold(code api.Reason, subject string, yes bool, detail string) {
-	k := key{code, subject}
-	var err error
-	switch {
-	case yes:
-		err = c.health.Raise(code, subject, detail)
-		c.raised[k] = true
-	case c.raised[k]:
-		if err = c.health.Clear(code, subject); err == nil {
-			delete(c.raised, k)
-		}
-	}
-	if err != nil {
-		c.failed(errors.Join(fmt.Errorf("condition %s", k.name()), err))
-	}
+func (c *Cables) subject(portNumber api.PortNumber) string {
+	return api.LinkEnd{Node: c.node, PortNumber: portNumber}.String()
 }
 
 // speedDetail is which cable it is, by its ports, what it negotiated, and the hubs
@@ -228,7 +236,7 @@ func speedDetail(cable api.Cable, name func(api.NodeID) string) string {
 func portsOf(cable api.Cable, name func(api.NodeID) string) string {
 	var ports []string
 	for _, end := range cable.Ends {
-		port := name(end.End.Node) + ":" + end.End.Receptacle.String()
+		port := name(end.End.Node) + ":" + end.End.PortNumber.String()
 		if end.Place != "" {
 			port += " (" + end.Place + ")"
 		}

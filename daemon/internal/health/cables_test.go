@@ -1,6 +1,7 @@
 package health
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -20,16 +21,26 @@ const (
 func cableRig(t *testing.T) (*Cables, *board, *nativetest.Clock) {
 	h, b, _ := rig()
 	clock := nativetest.NewClock(time.Unix(0, 0))
-	return NewCables(h, nodeA, clock, func(err error) { t.Error(err) }), b, clock
+	return NewCables(logging(h, loud(t)), nodeA, clock), b, clock
+}
+
+// loud fails the test for what is logged.
+func loud(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(failing{t}, nil)) }
+
+type failing struct{ t *testing.T }
+
+func (f failing) Write(text []byte) (int, error) {
+	f.t.Error(string(text))
+	return len(text), nil
 }
 
 // plugged is a receptacle with something in it, or nothing.
-func plugged(number api.Receptacle, gigabits int64) Port {
-	p := Port{Thunderbolt: api.Thunderbolt{Receptacle: number, Connected: new(gigabits > 0)}}
+func plugged(number api.PortNumber, gigabits int64) (p api.Thunderbolt, unknown map[string]api.Reason) {
+	p = api.Thunderbolt{PortNumber: number, Connected: new(gigabits > 0)}
 	if gigabits > 0 {
 		p.Negotiated = &api.ThunderboltSpeed{TxBitsPerS: gigabits * 1e9, RxBitsPerS: gigabits * 1e9}
 	}
-	return p
+	return p, nil
 }
 
 func TestFlapping(t *testing.T) {
@@ -56,7 +67,7 @@ func TestFlapping(t *testing.T) {
 	is.Equal(b.names(), []string{}) // by itself, on the clock
 	is.Equal(clock.Pending(), 0)
 
-	c.Plugged(Port{Thunderbolt: api.Thunderbolt{Receptacle: 2}, Unknown: map[string]api.Reason{"connected": api.ReasonReadFailed}})
+	c.Plugged(api.Thunderbolt{PortNumber: 2}, map[string]api.Reason{"connected": api.ReasonReadFailed})
 	c.Plugged(plugged(2, 80))
 	is.Equal(b.names(), []string{}) // what could not be read is no change
 }
@@ -84,9 +95,9 @@ func TestFlappingEndsWithThePort(t *testing.T) {
 func TestLinkDown(t *testing.T) {
 	is := is.New(t)
 	c, b, _ := cableRig(t)
-	down := plugged(3, 80)
-	down.Negotiated, down.Unknown = nil, map[string]api.Reason{"negotiated": api.ReasonLinkDown}
-	c.Plugged(down)
+	down, _ := plugged(3, 80)
+	down.Negotiated = nil
+	c.Plugged(down, map[string]api.Reason{"negotiated": api.ReasonLinkDown})
 	is.Equal(b.names(), []string{"link_down/" + string(nodeA) + ":3"})
 	c.Plugged(plugged(3, 0)) // pulled: nothing is wrong any more
 	is.Equal(b.names(), []string{})
@@ -97,11 +108,11 @@ func TestDrawn(t *testing.T) {
 	c, b, _ := cableRig(t)
 	name := func(id api.NodeID) string { return map[api.NodeID]string{nodeA: "ada", nodeB: "bob"}[id] }
 	cable := api.Cable{
-		Ends:            []api.CableEnd{{End: api.LinkEnd{Node: nodeA, Receptacle: 1}, Place: "back, left"}, {End: api.LinkEnd{Node: nodeB, Receptacle: 4}}},
+		Ends:            []api.CableEnd{{End: api.LinkEnd{Node: nodeA, PortNumber: 1}, Place: "back, left"}, {End: api.LinkEnd{Node: nodeB, PortNumber: 4}}},
 		ForwardBitsPerS: new(int64(40e9)), BackwardBitsPerS: new(int64(40e9)), Hubs: []string{"Dock"},
 		Verdict: api.VerdictSlow, Reasons: []api.Reason{api.ReasonHubBetween, api.ReasonLinkBelowPorts},
 	}
-	elsewhere := api.Cable{Ends: []api.CableEnd{{End: api.LinkEnd{Node: nodeB, Receptacle: 2}}}, Reasons: cable.Reasons}
+	elsewhere := api.Cable{Ends: []api.CableEnd{{End: api.LinkEnd{Node: nodeB, PortNumber: 2}}}, Reasons: cable.Reasons}
 	below := "link_below_ports/" + string(nodeA) + ":1"
 	c.Drawn(api.LinkListResult{Cables: []api.Cable{cable, elsewhere}, Loops: [][]api.NodeID{{nodeB, nodeA}}}, name)
 	is.Equal(b.names(), []string{"bridge_loop", below}) // one's own ends only
@@ -114,11 +125,11 @@ func TestDrawn(t *testing.T) {
 	cable.Muted = true
 	c.Drawn(api.LinkListResult{Cables: []api.Cable{cable}}, name)
 	is.Equal(b.names(), []string{})
-	flapping := func(r api.Receptacle) string {
+	flapping := func(r api.PortNumber) string {
 		for n := range 10 {
 			c.Plugged(plugged(r, int64(n%2)*40))
 		}
-		return b.docs["link_flapping/"+api.LinkEnd{Node: nodeA, Receptacle: r}.String()].Text
+		return b.docs["link_flapping/"+api.LinkEnd{Node: nodeA, PortNumber: r}.String()].Text
 	}
 	is.True(strings.HasSuffix(flapping(1), ": ada:1 (back, left) to bob:4."))
 	is.True(!strings.Contains(flapping(4), "bob")) // which is the receptacle of the other Mac

@@ -18,7 +18,7 @@ func TestConcernsComeAndGo(t *testing.T) {
 	}
 	c.Concerned([]api.Cause{concern(api.ReasonRDMAOneSided, first), concern(api.ReasonRDMAOneSided, second), concern(api.ReasonRDMABuildsDiffer, first)})
 	is.Equal(b.names(), []string{"rdma_builds_differ/" + first, "rdma_one_sided/" + first, "rdma_one_sided/" + second})
-	shown := c.health.Shown()
+	shown := c.own.Shown()
 	is.True(strings.HasPrefix(shown[0].Text, "RDMA is ready on one side of the cable only: it is on") || strings.HasPrefix(shown[0].Text, "The Macs run different"))
 
 	c.Killed(1, "rank 0 of job j00000000") // another's condition on the same end

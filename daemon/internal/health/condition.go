@@ -1,7 +1,7 @@
 package health
 
 import (
-	"slices"
+	"cmp"
 
 	"fulmen/daemon/api"
 )
@@ -26,29 +26,11 @@ type Info struct {
 // Severity, text, remedy and what to type are those of the API's table of reasons where
 // they are left out here; so an error and a condition of one reason read alike.
 func Conditions() []Info {
-	all := slices.Concat(daemonConditions(), machineConditions(), cableConditions(), concerns(), changeConditions(), workerConditions())
-	for i := range all {
-		reason, _ := api.LookupReason(all[i].Code)
-		if all[i].Severity == "" {
-			all[i].Severity = reason.Severity
-		}
-		if all[i].Text == "" {
-			all[i].Text = reason.Text
-		}
-		if all[i].Remedy == "" {
-			all[i].Remedy = reason.Remedy
-		}
-		if label := labels[reason.Command]; all[i].Action == nil && label != "" {
-			all[i].Action = command(label, reason.Command)
-		}
-	}
-	return all
-}
-
-// daemonConditions are about the daemon and its folders.
-func daemonConditions() []Info {
-	return []Info{
-		{Code: api.ReasonConfigInvalid, Remedy: "Mend that line; the daemon reads the file again when it is saved."},
+	missing, flapping := []api.Reason{api.ReasonMLXMissing}, []api.Reason{api.ReasonLinkFlapping}
+	gone := []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown}
+	all := []Info{
+		// The daemon and its folders.
+		{Code: api.ReasonConfigInvalid, Remedy: "Fix that line; the daemon reads the file again when it is saved."},
 		{Code: api.ReasonConfigUnknownKey},
 		{Code: api.ReasonNeedsRestart, Remedy: "Restart the daemon when it suits you."},
 		{Code: api.ReasonKeyOnOtherHardware},
@@ -60,19 +42,13 @@ func daemonConditions() []Info {
 			Remedy: "Give the daemon's account the right to write there, then restart the daemon."},
 		{Code: api.ReasonDiskFull, Remedy: "Free some space; the daemon goes on by itself."},
 		{Code: api.ReasonOutputLost},
-		{Code: api.ReasonAPIPortTaken,
-			Remedy: "Nothing has to be done: clients find the port in use in api.json."},
-		{Code: api.ReasonInsecurePermissions, Remedy: "Until it is root's alone Fulmen does not start it: no jobs, no measurements."},
+		{Code: api.ReasonAPIPortTaken, Remedy: "You need not do anything: clients find the port in use in api.json."},
+		{Code: api.ReasonInsecurePermissions, Remedy: "Until only root can change it, Fulmen does not start it, and runs no job and no measurement here."},
 		{Code: api.ReasonCrashLoop},
-		{Code: api.ReasonProgramReplaced,
-			Action: &api.Action{Kind: api.ActionMethod, Label: "Restart Fulmen", Target: "daemon.restart"}},
+		{Code: api.ReasonProgramReplaced, Action: &api.Action{Kind: api.ActionMethod, Label: "Restart Fulmen", Target: "daemon.restart"}},
 		{Code: api.ReasonVersionSkew, Remedy: "Update Fulmen on the older ones."},
-	}
-}
 
-// machineConditions are about this machine.
-func machineConditions() []Info {
-	return []Info{
+		// This machine.
 		{Code: api.ReasonPSIUnavailable},
 		{Code: api.ReasonClockStepped},
 		{Code: api.ReasonLocalNetworkDenied},
@@ -80,18 +56,13 @@ func machineConditions() []Info {
 		{Code: api.ReasonClockFarOff},
 		{Code: api.ReasonNetworkLost},
 		{Code: api.ReasonNetworkIsolatesClients},
-		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
+		{Code: api.ReasonBLASSlow, DependsOn: missing, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},
 		{Code: api.ReasonMLXNoAnswer},
-	}
-}
 
-// cableConditions are about this machine's receptacles and what is plugged there.
-// Only bridge_loop is about the machine as a whole. link_below_history is also of
-// networks, and the subject is then a path: a peer's address.
-func cableConditions() []Info {
-	flapping := []api.Reason{api.ReasonLinkFlapping}
-	return []Info{
+		// Its receptacles and what is plugged there. Only bridge_loop is about the machine as a
+		// whole. link_below_history is also of networks, and the subject is then a path: a
+		// peer's address.
 		{Code: api.ReasonBridgeLoop},
 		{Code: api.ReasonLinkFlapping},
 		{Code: api.ReasonLinkDown, DependsOn: flapping},
@@ -99,27 +70,41 @@ func cableConditions() []Info {
 		{Code: api.ReasonRDMAProbesSpent},
 		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping},
 		{Code: api.ReasonLinkBelowHistory},
-	}
-}
 
-// workerConditions are about the last measurement. Each is cleared by the next
-// one that works.
-func workerConditions() []Info {
-	missing := []api.Reason{api.ReasonMLXMissing}
-	return []Info{
+		// RDMA over its cables. That a test failed is told by who measures, the rest by the
+		// readiness.
+		{Code: api.ReasonRDMAOneSided, DependsOn: gone, Remedy: "Turn it on here; the steps are in `fulmen rdma`."},
+		{Code: api.ReasonRDMABuildsDiffer, DependsOn: gone},
+		{Code: api.ReasonRDMANoIPv4GID, DependsOn: gone, Remedy: "Fulmen restores it by itself; if it does not come back, replug the cable."},
+		{Code: api.ReasonRDMAProbeFailed, DependsOn: append(gone, api.ReasonRDMAPortSuspect)},
+
+		// What Fulmen changed for RDMA at this end of a cable.
+		{Code: api.ReasonAddressLost, DependsOn: []api.Reason{api.ReasonLinkDown},
+			Remedy: "Fulmen has created its network service again. If the address does not come back, replug the cable, then restart the Mac."},
+		{Code: api.ReasonRDMAUndoPartial, Remedy: "In System Settings, Network, put back by hand what the message names; then run `fulmen rdma undo`.",
+			Action: command("Try again", "fulmen rdma undo")},
+
+		// The last measurement. Each is cleared by the next one that works.
 		{Code: api.ReasonWorkerCrashed, DependsOn: missing, Action: measureGPU(),
-			Remedy: "Measure again; if it repeats, `fulmen report` collects its last words."},
+			Remedy: "Measure again; if it repeats, `fulmen report` saves what it printed last."},
 		{Code: api.ReasonWorkerAborted, DependsOn: missing, Action: measureGPU(),
-			Remedy: "Measure again; if it repeats, `fulmen report` collects its last words."},
+			Remedy: "Measure again; if it repeats, `fulmen report` saves what it printed last."},
 		{Code: api.ReasonWorkerHung, DependsOn: missing, Action: measureGPU(),
 			Remedy: "Measure again; if it repeats, restart the machine."},
-		{Code: api.ReasonWorkerOutOfMemory, Action: measureGPU(),
-			DependsOn: []api.Reason{api.ReasonMLXMissing, api.ReasonMemoryPressure},
-			Remedy:    "Quit programs that use much memory, then measure again."},
-		{Code: api.ReasonResultUnstable, Action: measureGPU(),
-			DependsOn: []api.Reason{api.ReasonThermalPressure, api.ReasonLowPowerMode, api.ReasonMemoryPressure},
-			Remedy:    "Measure again when the machine is idle."},
+		{Code: api.ReasonWorkerOutOfMemory, DependsOn: []api.Reason{api.ReasonMLXMissing, api.ReasonMemoryPressure}, Action: measureGPU(),
+			Remedy: "Quit programs that use much memory, then measure again."},
+		{Code: api.ReasonResultUnstable, Action: measureGPU(), DependsOn: []api.Reason{api.ReasonThermalPressure, api.ReasonLowPowerMode, api.ReasonMemoryPressure},
+			Remedy: "Measure again when the machine is idle."},
 	}
+	for i := range all {
+		one := &all[i]
+		reason, _ := api.LookupReason(one.Code)
+		one.Severity, one.Text, one.Remedy = reason.Severity, reason.Text, cmp.Or(one.Remedy, reason.Remedy)
+		if label := labels[reason.Command]; one.Action == nil && label != "" {
+			one.Action = command(label, reason.Command)
+		}
+	}
+	return all
 }
 
 // measureGPU is the click that measures again.
@@ -137,14 +122,4 @@ var labels = map[string]string{
 // command is a click that shows what to type.
 func command(label, line string) *api.Action {
 	return &api.Action{Kind: api.ActionCommand, Label: label, Target: line}
-}
-
-// changeConditions are about what Fulmen changed for RDMA at this end of a cable.
-func changeConditions() []Info {
-	return []Info{
-		{Code: api.ReasonAddressLost, DependsOn: []api.Reason{api.ReasonLinkDown},
-			Remedy: "Fulmen has made its network service anew. If the address stays away, replug the cable, then restart the Mac."},
-		{Code: api.ReasonRDMAUndoPartial, Remedy: "Put back by hand what it names, in System Settings, Network; then run `fulmen rdma undo`.",
-			Action: command("Try again", "fulmen rdma undo")},
-	}
 }

@@ -15,8 +15,8 @@ type Seen struct {
 	// Nodes are all, this one too, and Cables those of the graph.
 	Nodes  []api.NodeView
 	Cables []api.Cable
-	// Said are the conditions of the nodes that are reached, as they say them.
-	Said []api.NodeCondition
+	// Reported are the conditions of the nodes that are reached, as they say them.
+	Reported []api.NodeCondition
 }
 
 // Derived is what is wrong in the cluster, the most severe first, then the newest: what the nodes say
@@ -29,14 +29,14 @@ func Derived(s Seen) []api.NodeCondition {
 			all = append(all, c)
 		}
 	}
-	type said struct {
+	type reported struct {
 		code api.Reason
 		text string
 	}
-	first := map[said]int{}
-	for _, c := range slices.SortedStableFunc(slices.Values(s.Said), func(a, b api.NodeCondition) int { return a.Since.Compare(b.Since.Time) }) {
+	first := map[reported]int{}
+	for _, c := range slices.SortedStableFunc(slices.Values(s.Reported), func(a, b api.NodeCondition) int { return a.Since.Compare(b.Since.Time) }) {
 		if _, err := api.ParseLinkEnd(c.Subject); err == nil || c.Code == api.ReasonBridgeLoop {
-			same := said{c.Code, c.Text}
+			same := reported{c.Code, c.Text}
 			if i, is := first[same]; is {
 				all[i].Others = append(all[i].Others, c.Node)
 				continue
@@ -45,9 +45,8 @@ func Derived(s Seen) []api.NodeCondition {
 		}
 		all = append(all, c)
 	}
-	order := api.Severity("").Values()
 	slices.SortStableFunc(all, func(a, b api.NodeCondition) int {
-		return cmp.Or(slices.Index(order, string(b.Severity))-slices.Index(order, string(a.Severity)), b.Since.Compare(a.Since.Time))
+		return cmp.Or(bySeverity(a.Condition, b.Condition), b.Since.Compare(a.Since.Time))
 	})
 	return all
 }

@@ -17,7 +17,7 @@ var nodeC = api.NodeIDFromKey(make([]byte, 32))
 // joined is a cable between two nodes.
 func joined(t *testing.T, a, b api.NodeID, reasons ...api.Reason) api.Cable {
 	t.Helper()
-	ends := [2]api.LinkEnd{{Node: a, Receptacle: 1}, {Node: b, Receptacle: 2}}
+	ends := [2]api.LinkEnd{{Node: a, PortNumber: 1}, {Node: b, PortNumber: 2}}
 	link, err := api.NewLinkID(ends[0], ends[1])
 	is.New(t).NoErr(err)
 	return api.Cable{Link: link, Ends: []api.CableEnd{{End: ends[0]}, {End: ends[1]}}, Reasons: reasons}
@@ -35,7 +35,7 @@ func TestSilentNodes(t *testing.T) {
 		text, remedy string       // the remedy's beginning
 	}{
 		"alive":                              {bob: api.NodeView{Liveness: api.LivenessAlive}},
-		"asleep by choice":                   {bob: api.NodeView{Liveness: api.LivenessAsleep, Reason: api.ReasonAsleep, Message: "It said that it sleeps."}},
+		"asleep by choice":                   {bob: api.NodeView{Liveness: api.LivenessAsleep, Reason: api.ReasonAsleep, Message: "It went to sleep."}},
 		"left":                               {bob: api.NodeView{Liveness: api.LivenessLeft, Reason: api.ReasonLeft}},
 		"removed":                            {bob: api.NodeView{Liveness: api.LivenessRemoved, Reason: api.ReasonRemoved}},
 		"just gone":                          {bob: suspect, severity: api.SeverityWarning, text: "bob has just stopped answering.", remedy: "Check that it is on and awake"},
@@ -47,8 +47,8 @@ func TestSilentNodes(t *testing.T) {
 		"this Mac's network":                 {bob: gone, cyd: api.LivenessUnreachable, severity: api.SeverityWarning, remedy: "No other Mac answers: check this Mac's own"},
 		"others reach it": {bob: api.NodeView{Liveness: api.LivenessUnreachable, Reason: api.ReasonNoPath, Message: "No verified path leads to the node."},
 			cables: []api.Cable{joined(t, nodeB, nodeC)}, severity: api.SeverityWarning, text: "bob: No verified path leads to the node.", remedy: "Other Macs reach it"},
-		"stopped":    {bob: api.NodeView{Liveness: api.LivenessUnreachable, Reason: api.ReasonStopped, Message: "It said that Fulmen is stopped there."}, severity: api.SeverityInfo, remedy: "Start it with `fulmen start`"},
-		"restarting": {bob: api.NodeView{Liveness: api.LivenessRestarting, Reason: api.ReasonRestarting, Message: "It said that it restarts."}, severity: api.SeverityInfo, text: "bob said that it restarts."},
+		"stopped":    {bob: api.NodeView{Liveness: api.LivenessUnreachable, Reason: api.ReasonStopped, Message: "Fulmen was stopped there."}, severity: api.SeverityInfo, remedy: "Start it with `fulmen start`"},
+		"restarting": {bob: api.NodeView{Liveness: api.LivenessRestarting, Reason: api.ReasonRestarting, Message: "It is restarting."}, severity: api.SeverityInfo, text: "bob is restarting."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -83,8 +83,8 @@ func TestACableIsNamedOnce(t *testing.T) {
 	seen := Seen{}
 	for _, node := range []api.NodeID{nodeA, nodeB} {
 		h, _, _ := rig()
-		c := NewCables(h, node, nativetest.NewClock(time.Unix(0, 0)), func(err error) { t.Error(err) })
-		port := cable.Ends[slices.IndexFunc(cable.Ends, func(e api.CableEnd) bool { return e.End.Node == node })].End.Receptacle
+		c := NewCables(logging(h, loud(t)), node, nativetest.NewClock(time.Unix(0, 0)))
+		port := cable.Ends[slices.IndexFunc(cable.Ends, func(e api.CableEnd) bool { return e.End.Node == node })].End.PortNumber
 		c.Plugged(plugged(port, 80))
 		c.Drawn(api.LinkListResult{Cables: []api.Cable{cable}}, name)
 		for range flapCount / 2 {
@@ -93,14 +93,14 @@ func TestACableIsNamedOnce(t *testing.T) {
 			c.Plugged(plugged(port, 80))
 		}
 		for _, condition := range h.Shown() {
-			seen.Said = append(seen.Said, api.NodeCondition{Node: node, Condition: condition})
+			seen.Reported = append(seen.Reported, api.NodeCondition{Node: node, Condition: condition})
 		}
-		is.NoErr(h.Raise(api.ReasonDiskFull, "", ""))
+		is.NoErr(h.raise(api.ReasonDiskFull, "", ""))
 		for _, condition := range h.Shown()[:1] {
-			seen.Said = append(seen.Said, api.NodeCondition{Node: node, Condition: condition})
+			seen.Reported = append(seen.Reported, api.NodeCondition{Node: node, Condition: condition})
 		}
 	}
-	is.Equal(len(seen.Said), 4)
+	is.Equal(len(seen.Reported), 4)
 	got := Derived(seen)
 	is.Equal(len(got), 3) // two full disks are two things
 	is.Equal(got[0].Code, api.ReasonDiskFull)

@@ -16,11 +16,11 @@ import (
 // open, which is named as conditions do: what it left there may keep the next one
 // out. That holds until the cable was unplugged, until a program has used the device
 // again, or until this Mac is restarted.
-func (c *Cables) Killed(receptacle api.Receptacle, program string) {
+func (c *Cables) Killed(portNumber api.PortNumber, program string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.suspect(receptacle, program)
+		c.suspectLocked(portNumber, program)
 	}
 }
 
@@ -30,35 +30,35 @@ type Suspects struct {
 	// BootID is the start of the system in which that was: the next one mends them.
 	BootID string `json:"boot_id"`
 	// Programs are the programs, by receptacle.
-	Programs map[api.Receptacle]string `json:"programs"`
+	Programs map[api.PortNumber]string `json:"programs"`
 }
 
 // TakeSuspects takes over what was kept of this start of the system, and has it kept
 // each time that it changes: a restart of the daemon mends none.
 func (c *Cables) TakeSuspects(kept Suspects, bootID string, save func(Suspects) error) {
 	if kept.BootID == bootID && bootID != "" {
-		for receptacle, program := range kept.Programs {
-			c.Killed(receptacle, program)
+		for portNumber, program := range kept.Programs {
+			c.Killed(portNumber, program)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.keep = func(now map[api.Receptacle]string) {
+	c.keep = func(now map[api.PortNumber]string) {
 		if err := save(Suspects{BootID: bootID, Programs: now}); err != nil {
-			c.failed(fmt.Errorf("that an RDMA device may be stuck could not be kept: %w", err))
+			c.own.log.Error("that an RDMA device may be stuck could not be kept", "error", err)
 		}
 	}
 }
 
-// suspect takes which program may have left a receptacle's device stuck; "" = none.
-// The caller holds mu.
-func (c *Cables) suspect(receptacle api.Receptacle, program string) {
-	c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), program != "", fmt.Sprintf("receptacle %s, %s", receptacle, program))
-	if c.suspects[receptacle] == program {
+// suspectLocked takes which program may have left a receptacle's device stuck; "" =
+// none.
+func (c *Cables) suspectLocked(portNumber api.PortNumber, program string) {
+	c.own.Hold(api.ReasonRDMAPortSuspect, c.subject(portNumber), program != "", fmt.Sprintf("port %s, %s", portNumber, program))
+	if c.suspects[portNumber] == program {
 		return
 	}
-	if c.suspects[receptacle] = program; program == "" {
-		delete(c.suspects, receptacle)
+	if c.suspects[portNumber] = program; program == "" {
+		delete(c.suspects, portNumber)
 	}
 	if c.keep != nil {
 		c.keep(maps.Clone(c.suspects))
@@ -66,22 +66,22 @@ func (c *Cables) suspect(receptacle api.Receptacle, program string) {
 }
 
 // Used takes that a program has used the RDMA device of a receptacle.
-func (c *Cables) Used(receptacle api.Receptacle) {
+func (c *Cables) Used(portNumber api.PortNumber) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.suspect(receptacle, "")
+	c.suspectLocked(portNumber, "")
 }
 
 // IsSuspect reports whether the RDMA device of a receptacle may be stuck.
-func (c *Cables) IsSuspect(receptacle api.Receptacle) bool {
+func (c *Cables) IsSuspect(portNumber api.PortNumber) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.raised[key{api.ReasonRDMAPortSuspect, c.subject(receptacle)}]
+	return c.suspects[portNumber] != ""
 }
 
 // RankEnded takes what the end of a rank says of the RDMA devices that it had.
-func (c *Cables) RankEnded(rank api.Rank, receptacles []api.Receptacle) {
-	for _, r := range receptacles {
+func (c *Cables) RankEnded(rank api.Rank, portNumbers []api.PortNumber) {
+	for _, r := range portNumbers {
 		switch {
 		case wasKilled(rank) && hadDevices(rank):
 			c.Killed(r, fmt.Sprintf("rank %d of job %s", rank.Rank, rank.Job))
@@ -117,8 +117,8 @@ const deviceReadWithin = time.Second
 
 // Refusal says why the RDMA device of a receptacle that may be stuck cannot be lent: its
 // port is read anew, and published by reread.
-func (c *Cables) Refusal(ctx context.Context, machine native.Facts, reread func(), receptacles []api.Receptacle) (reason api.Reason, on string) {
-	if !slices.ContainsFunc(receptacles, c.IsSuspect) {
+func (c *Cables) Refusal(ctx context.Context, machine native.Facts, reread func(), portNumbers []api.PortNumber) (reason api.Reason, on string) {
+	if !slices.ContainsFunc(portNumbers, c.IsSuspect) {
 		return "", ""
 	}
 	reread()
@@ -128,28 +128,26 @@ func (c *Cables) Refusal(ctx context.Context, machine native.Facts, reread func(
 	if err != nil {
 		return "", ""
 	}
-	return refusalIn(now, receptacles)
+	return refusalIn(now, portNumbers)
 }
 
 // refusalIn says why the RDMA device of a receptacle that may be stuck cannot be
 // lent, as its port is now. What cannot be read refuses nothing.
-func refusalIn(now native.Snapshot, receptacles []api.Receptacle) (reason api.Reason, on string) {
+func refusalIn(now native.Snapshot, portNumbers []api.PortNumber) (reason api.Reason, on string) {
 	if now.Thunderbolt == nil || now.RDMA == nil || now.RDMA.Devices == nil {
 		return "", ""
 	}
-	for _, r := range receptacles {
-		port := slices.IndexFunc(now.Thunderbolt.Ports, func(p native.Port) bool { return p.Receptacle == int(r) })
-		if port < 0 || now.Thunderbolt.Ports[port].Interface == "" {
+	for _, r := range portNumbers {
+		port, _ := now.Thunderbolt.Port(int(r))
+		if port.Interface == "" {
 			continue
 		}
-		device := slices.IndexFunc(now.RDMA.Devices, func(d native.RDMADevice) bool {
-			return d.Interface == now.Thunderbolt.Ports[port].Interface
-		})
+		device := slices.IndexFunc(now.RDMA.Devices, func(d native.RDMADevice) bool { return d.Interface == port.Interface })
 		switch {
 		case device < 0:
-			return api.ReasonRDMANoDevice, "receptacle " + r.String()
+			return api.ReasonRDMANoDevice, "port " + r.String()
 		case now.RDMA.Devices[device].PortState != "" && now.RDMA.Devices[device].PortState != native.RDMAPortActive:
-			return api.ReasonRDMAPortDown, "receptacle " + r.String()
+			return api.ReasonRDMAPortDown, "port " + r.String()
 		}
 	}
 	return "", ""

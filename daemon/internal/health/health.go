@@ -3,6 +3,7 @@ package health
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ type Health struct {
 	table map[api.Reason]Info
 	out   ledger.Publisher
 	now   func() time.Time
+	log   *slog.Logger
 
 	mu    sync.Mutex
 	holds map[key]*held
@@ -48,16 +50,17 @@ type held struct {
 }
 
 // New makes the health of this node, on which nothing is wrong yet. now is the
-// wall clock, by which conditions are dated.
-func New(out ledger.Publisher, now func() time.Time) *Health {
-	h := &Health{table: map[api.Reason]Info{}, out: out, now: now, holds: map[key]*held{}}
+// wall clock, by which conditions are dated; log gets what cannot be published, which
+// the next word of it tries again.
+func New(out ledger.Publisher, now func() time.Time, log *slog.Logger) *Health {
+	h := &Health{table: map[api.Reason]Info{}, out: out, now: now, log: log, holds: map[key]*held{}}
 	for _, info := range Conditions() {
 		h.table[info.Code] = info
 	}
 	return h
 }
 
-// Raise says that a condition holds on a subject: a node, an end of a cable, a
+// raise says that a condition holds on a subject: a node, an end of a cable, a
 // link, a job, a rank; empty is this node. The detail, if any, says what is
 // particular now, in a few words. A condition that held before keeps its
 // beginning; raising it again changes at most its detail.
@@ -65,7 +68,7 @@ func New(out ledger.Publisher, now func() time.Time) *Health {
 // The error is for a code that is not registered, a subject that cannot be part
 // of a name, or a document that could not be published; in the last case the
 // condition holds, and the next Raise or Clear tries again.
-func (h *Health) Raise(code api.Reason, subject, detail string) error {
+func (h *Health) raise(code api.Reason, subject, detail string) error {
 	info, ok := h.table[code]
 	if !ok {
 		return fmt.Errorf("health condition %q is not registered", code)
@@ -88,12 +91,12 @@ func (h *Health) Raise(code api.Reason, subject, detail string) error {
 	if one.condition.Text != text {
 		one.condition.Text, one.published = text, false
 	}
-	return h.settle(subject)
+	return h.settleLocked(subject)
 }
 
-// Clear says that a condition holds no longer. Clearing what does not hold does
+// clear says that a condition holds no longer. Clearing what does not hold does
 // nothing.
-func (h *Health) Clear(code api.Reason, subject string) error {
+func (h *Health) clear(code api.Reason, subject string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	k := key{code, subject}
@@ -107,7 +110,19 @@ func (h *Health) Clear(code api.Reason, subject string) error {
 		}
 	}
 	delete(h.holds, k)
-	return h.settle(subject)
+	return h.settleLocked(subject)
+}
+
+// subjects are those on which a condition holds.
+func (h *Health) subjects(code api.Reason) (all []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for k := range h.holds {
+		if k.code == code {
+			all = append(all, k.subject)
+		}
+	}
+	return all
 }
 
 // Shown lists the conditions that are published, the most severe first, then
@@ -117,30 +132,33 @@ func (h *Health) Shown() []api.Condition {
 	defer h.mu.Unlock()
 	var out []api.Condition
 	for _, one := range h.holds {
-		if !h.explained(one.condition) {
+		if !h.explainedLocked(one.condition) {
 			out = append(out, one.condition)
 		}
 	}
-	order := api.Severity("").Values()
-	weight := func(c api.Condition) int { return -slices.Index(order, string(c.Severity)) }
 	slices.SortFunc(out, func(a, b api.Condition) int {
-		return cmp.Or(cmp.Compare(weight(a), weight(b)), a.Since.Compare(b.Since.Time),
-			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
+		return cmp.Or(bySeverity(a, b), a.Since.Compare(b.Since.Time), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
 	})
 	return out
 }
 
-// settle publishes what a subject's conditions have become. What is explained
-// by another is taken back, and comes back with its own beginning. What could
-// not be published is tried again the next time. The caller holds mu.
-func (h *Health) settle(subject string) error {
+// bySeverity orders conditions, the most severe first.
+func bySeverity(a, b api.Condition) int {
+	order := api.Severity("").Values()
+	return slices.Index(order, string(b.Severity)) - slices.Index(order, string(a.Severity))
+}
+
+// settleLocked publishes what a subject's conditions have become. What is explained
+// by another is taken back, and comes back with its own beginning. What could not be
+// published is tried again the next time.
+func (h *Health) settleLocked(subject string) error {
 	var first error
 	for k, one := range h.holds {
 		if k.subject != subject {
 			continue
 		}
 		var err error
-		switch hide := h.explained(one.condition); {
+		switch hide := h.explainedLocked(one.condition); {
 		case hide && one.published:
 			if err = h.out.Delete(api.KindCondition, k.name()); err == nil {
 				one.published = false
@@ -155,9 +173,8 @@ func (h *Health) settle(subject string) error {
 	return first
 }
 
-// explained reports whether another condition on the same subject explains c.
-// The caller holds mu.
-func (h *Health) explained(c api.Condition) bool {
+// explainedLocked reports whether another condition on the same subject explains c.
+func (h *Health) explainedLocked(c api.Condition) bool {
 	return slices.ContainsFunc(c.DependsOn, func(code api.Reason) bool {
 		return h.holds[key{code, c.Subject}] != nil
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,32 +131,38 @@ func (b *board) names() []string {
 func rig() (*Health, *board, *time.Time) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	b := &board{docs: map[string]api.Condition{}}
-	return New(b, func() time.Time { return now }), b, &now
+	return New(b, func() time.Time { return now }, slog.New(slog.DiscardHandler)), b, &now
+}
+
+// logging has a health write to a log of the test's own.
+func logging(h *Health, log *slog.Logger) *Health {
+	h.log = log
+	return h
 }
 
 func TestRaiseAndClear(t *testing.T) {
 	is := is.New(t)
 	h, b, now := rig()
 	began := api.TimeOf(*now)
-	is.NoErr(h.Raise(api.ReasonConfigInvalid, "", "line 3: port is 70000."))
-	is.Equal(b.docs["config_invalid"].Text, "The configuration has an error; the one before it is still in force: line 3: port is 70000.")
+	is.NoErr(h.raise(api.ReasonConfigInvalid, "", "line 3: port is 70000."))
+	is.Equal(b.docs["config_invalid"].Text, "The configuration file has an error; the settings from before stay in force: line 3: port is 70000.")
 	is.Equal(b.docs["config_invalid"].Since, began)
 
 	*now = now.Add(time.Minute)
-	is.NoErr(h.Raise(api.ReasonConfigInvalid, "", "line 3: port is 70000."))
+	is.NoErr(h.raise(api.ReasonConfigInvalid, "", "line 3: port is 70000."))
 	is.Equal(b.puts, 1) // nothing new is not published
-	is.NoErr(h.Raise(api.ReasonConfigInvalid, "", "line 4: \x1b[2Jbad\nname"))
+	is.NoErr(h.raise(api.ReasonConfigInvalid, "", "line 4: \x1b[2Jbad\nname"))
 	is.Equal(b.puts, 2)
 	is.Equal(b.docs["config_invalid"].Since, began) // it holds since then
 	is.True(strings.HasSuffix(b.docs["config_invalid"].Text, ": line 4: [2Jbad name."))
 
-	is.NoErr(h.Clear(api.ReasonConfigInvalid, ""))
-	is.NoErr(h.Clear(api.ReasonConfigInvalid, ""))
-	is.NoErr(h.Clear("never_registered", ""))
+	is.NoErr(h.clear(api.ReasonConfigInvalid, ""))
+	is.NoErr(h.clear(api.ReasonConfigInvalid, ""))
+	is.NoErr(h.clear("never_registered", ""))
 	is.Equal(b.names(), []string{})
 	is.Equal(len(h.Shown()), 0)
 
-	is.NoErr(h.Raise(api.ReasonConfigInvalid, "", ""))
+	is.NoErr(h.raise(api.ReasonConfigInvalid, "", ""))
 	is.Equal(b.docs["config_invalid"].Since, api.TimeOf(*now)) // a new one, from now
 }
 
@@ -163,25 +170,25 @@ func TestWhatExplainsAnotherHidesIt(t *testing.T) {
 	is := is.New(t)
 	h, b, now := rig()
 	began := api.TimeOf(*now)
-	is.NoErr(h.Raise(api.ReasonStateReadOnly, "", ""))
+	is.NoErr(h.raise(api.ReasonStateReadOnly, "", ""))
 	is.Equal(b.names(), []string{"state_read_only"})
 	*now = now.Add(time.Hour)
-	is.NoErr(h.Raise(api.ReasonDiskFull, "other", "")) // another subject explains nothing
+	is.NoErr(h.raise(api.ReasonDiskFull, "other", "")) // another subject explains nothing
 	is.Equal(b.names(), []string{"disk_full/other", "state_read_only"})
-	is.NoErr(h.Raise(api.ReasonDiskFull, "", ""))
+	is.NoErr(h.raise(api.ReasonDiskFull, "", ""))
 	is.Equal(b.names(), []string{"disk_full", "disk_full/other"})
-	is.NoErr(h.Raise(api.ReasonStateReadOnly, "", "still")) // it goes on holding, unseen
+	is.NoErr(h.raise(api.ReasonStateReadOnly, "", "still")) // it goes on holding, unseen
 	is.Equal(len(h.Shown()), 2)
-	is.NoErr(h.Clear(api.ReasonDiskFull, ""))
+	is.NoErr(h.clear(api.ReasonDiskFull, ""))
 	is.Equal(b.names(), []string{"disk_full/other", "state_read_only"})
 	is.Equal(b.docs["state_read_only"].Since, began) // since it began, not since it is seen
-	is.NoErr(h.Raise(api.ReasonDiskFull, "", ""))
-	is.NoErr(h.Clear(api.ReasonDiskFull, ""))
+	is.NoErr(h.raise(api.ReasonDiskFull, "", ""))
+	is.NoErr(h.clear(api.ReasonDiskFull, ""))
 	is.Equal(b.names(), []string{"disk_full/other", "state_read_only"}) // nothing new was said of it
 
-	is.NoErr(h.Raise(api.ReasonDiskFull, "", ""))
-	is.NoErr(h.Clear(api.ReasonStateReadOnly, "")) // ends while it is hidden
-	is.NoErr(h.Clear(api.ReasonDiskFull, ""))
+	is.NoErr(h.raise(api.ReasonDiskFull, "", ""))
+	is.NoErr(h.clear(api.ReasonStateReadOnly, "")) // ends while it is hidden
+	is.NoErr(h.clear(api.ReasonDiskFull, ""))
 	is.Equal(b.names(), []string{"disk_full/other"})
 }
 
@@ -189,24 +196,24 @@ func TestWhatCannotBePublishedIsTriedAgain(t *testing.T) {
 	is := is.New(t)
 	h, b, _ := rig()
 	b.fails = 1
-	is.True(h.Raise(api.ReasonDiskFull, "", "") != nil)
+	is.True(h.raise(api.ReasonDiskFull, "", "") != nil)
 	is.Equal(b.names(), []string{})
-	is.NoErr(h.Raise(api.ReasonAPIPortTaken, "", "")) // whatever comes next brings it along
+	is.NoErr(h.raise(api.ReasonAPIPortTaken, "", "")) // whatever comes next brings it along
 	is.Equal(b.names(), []string{"api_port_taken", "disk_full"})
 	b.fails = 1
-	is.True(h.Clear(api.ReasonDiskFull, "") != nil)
-	is.NoErr(h.Clear(api.ReasonDiskFull, ""))
+	is.True(h.clear(api.ReasonDiskFull, "") != nil)
+	is.NoErr(h.clear(api.ReasonDiskFull, ""))
 	is.Equal(b.names(), []string{"api_port_taken"})
 }
 
 func TestRefusals(t *testing.T) {
 	is := is.New(t)
 	h, b, _ := rig()
-	is.True(h.Raise("never_registered", "", "") != nil)
-	is.True(h.Raise(api.ReasonDiskFull, "a name with spaces", "") != nil)
-	is.True(h.Raise(api.ReasonDiskFull, "\u202e", "") != nil)
+	is.True(h.raise("never_registered", "", "") != nil)
+	is.True(h.raise(api.ReasonDiskFull, "a name with spaces", "") != nil)
+	is.True(h.raise(api.ReasonDiskFull, "\u202e", "") != nil)
 	is.Equal(b.names(), []string{})
-	is.NoErr(h.Clear(api.ReasonDiskFull, "a name with spaces"))
+	is.NoErr(h.clear(api.ReasonDiskFull, "a name with spaces"))
 }
 
 func TestShownInOrder(t *testing.T) {
@@ -214,7 +221,7 @@ func TestShownInOrder(t *testing.T) {
 	h, _, now := rig()
 	for _, c := range []api.Reason{api.ReasonClockStepped, api.ReasonBLASSlow, api.ReasonDiskFull, api.ReasonNetworkIsolatesClients, api.ReasonStateReadOnly} {
 		*now = now.Add(time.Second)
-		is.NoErr(h.Raise(c, "", ""))
+		is.NoErr(h.raise(c, "", ""))
 	}
 	var got []api.Reason
 	for _, c := range h.Shown() {
@@ -229,8 +236,8 @@ func TestManyAtOnce(t *testing.T) {
 	for _, c := range Conditions() {
 		all.Go(func() {
 			for range 20 {
-				_ = h.Raise(c.Code, "", "x")
-				_ = h.Clear(c.Code, "")
+				_ = h.raise(c.Code, "", "x")
+				_ = h.clear(c.Code, "")
 				_ = h.Shown()
 			}
 		})

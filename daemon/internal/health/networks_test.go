@@ -26,8 +26,8 @@ func TestALostNetworkIsACondition(t *testing.T) {
 	unpluggedCable := cable
 	unpluggedCable.Link = new(false)
 	for name, test := range map[string]struct {
-		told  []api.Interface // one after the other; of no name: none is there
-		isSet bool
+		reported []api.Interface // one after the other; of no name: none is there
+		isSet    bool
 	}{
 		"it has one":             {[]api.Interface{lan}, false},
 		"it never had one":       {[]api.Interface{unplugged}, false},
@@ -45,8 +45,8 @@ func TestALostNetworkIsACondition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			h, _, _ := rig()
-			c := NewCables(h, nodeA, nativetest.NewClock(time.Unix(0, 0)), func(err error) { t.Error(err) })
-			for _, i := range test.told {
+			c := NewCables(logging(h, loud(t)), nodeA, nativetest.NewClock(time.Unix(0, 0)))
+			for _, i := range test.reported {
 				now := api.Network{Interfaces: []api.Interface{i}}
 				if i.Name == "" {
 					now.Interfaces = nil

@@ -17,7 +17,7 @@ func TestLostOutputIsACondition(t *testing.T) {
 	is := is.New(t)
 	now := time.Unix(0, 0)
 	h, _, _ := rig()
-	p := NewOutput(h.Own(slog.New(slog.DiscardHandler)), func() time.Time { return now })
+	p := NewOutput(logging(h, slog.New(slog.DiscardHandler)), func() time.Time { return now })
 	holds := func() bool { return len(h.Shown()) == 1 }
 	job := api.NewJobID()
 	ends := func(spawned int64, bytes int64) {

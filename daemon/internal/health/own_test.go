@@ -14,10 +14,10 @@ import (
 // A condition holds while it has a detail, and what cannot be published, and that
 // alone, the log has.
 func TestOwnConditions(t *testing.T) {
-	for name, do := range map[string]func(o Own, detail string){
-		"config_invalid": func(o Own, detail string) { o.Set(api.ReasonConfigInvalid, detail) },
-		"disk_full//tmp": func(o Own, detail string) { o.SetOf(api.ReasonDiskFull, "/tmp", detail) },
-		"disk_full": func(o Own, detail string) {
+	for name, do := range map[string]func(o *Health, detail string){
+		"config_invalid": func(o *Health, detail string) { o.Set(api.ReasonConfigInvalid, detail) },
+		"disk_full//tmp": func(o *Health, detail string) { o.SetOf(api.ReasonDiskFull, "/tmp", detail) },
+		"disk_full": func(o *Health, detail string) {
 			if detail == "" {
 				o.Clear(api.ReasonOutputLost, api.ReasonDiskFull)
 			} else {
@@ -29,7 +29,7 @@ func TestOwnConditions(t *testing.T) {
 			is := is.New(t)
 			h, b, _ := rig()
 			var logged bytes.Buffer
-			own := h.Own(slog.New(slog.NewTextHandler(&logged, nil)))
+			own := logging(h, slog.New(slog.NewTextHandler(&logged, nil)))
 			do(own, "line 3")
 			is.Equal(b.names(), []string{name})
 			is.True(strings.HasSuffix(b.docs[name].Text, ": line 3."))

@@ -22,37 +22,37 @@ const (
 // Quota tells of the Macs that have more documents than are kept of one: all of
 // them in one condition, for as long as documents are refused.
 type Quota struct {
-	list  func() []ledger.Over
-	name  func(api.NodeID) string
-	tell  func(detail string) // empty: it is over
-	clock native.Clock
-	log   *slog.Logger
+	list   func() []ledger.Over
+	name   func(api.NodeID) string
+	notify func(detail string) // empty: it is over
+	clock  native.Clock
+	log    *slog.Logger
 
-	mu    sync.Mutex
-	timer native.Timer // nil where nothing is to be looked at
-	told  string
-	ended bool
+	mu       sync.Mutex
+	timer    native.Timer // nil where nothing is to be looked at
+	reported string
+	ended    bool
 }
 
 // NewQuota tells of a list of those Macs; tell takes the detail of the condition, empty
 // when it is over.
-func NewQuota(clock native.Clock, list func() []ledger.Over, name func(api.NodeID) string, tell func(detail string), log *slog.Logger) *Quota {
-	return &Quota{list: list, name: name, tell: tell, clock: clock, log: log}
+func NewQuota(clock native.Clock, list func() []ledger.Over, name func(api.NodeID) string, notify func(detail string), log *slog.Logger) *Quota {
+	return &Quota{list: list, name: name, notify: notify, clock: clock, log: log}
 }
 
 // Changed says that the list has one more. It may be called under any lock.
 func (o *Quota) Changed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.timer != nil && o.told != "" {
+	if o.timer != nil && o.reported != "" {
 		o.timer.Stop()
 		o.timer = nil
 	}
-	o.arm(overSoon)
+	o.armLocked(overSoon)
 }
 
-// arm looks later. The caller holds mu.
-func (o *Quota) arm(after time.Duration) {
+// armLocked has the next look made after so long.
+func (o *Quota) armLocked(after time.Duration) {
 	if o.timer == nil && !o.ended {
 		o.timer = o.clock.AfterFunc(after, o.look)
 	}
@@ -74,12 +74,12 @@ func (o *Quota) look() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.timer = nil
-	if detail != o.told {
-		o.told = detail
-		o.tell(detail)
+	if detail != o.reported {
+		o.reported = detail
+		o.notify(detail)
 	}
 	if detail != "" {
-		o.arm(overAgain)
+		o.armLocked(overAgain)
 	}
 }
 

@@ -3,6 +3,8 @@ package health
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -54,7 +56,7 @@ func TestWhatTheEndOfARankSaysOfItsDevices(t *testing.T) {
 				}
 				cables, _, _ := cableRig(t)
 				cables.Killed(2, "a program before")
-				cables.RankEnded(rank, []api.Receptacle{2, 3})
+				cables.RankEnded(rank, []api.PortNumber{2, 3})
 				is.Equal(cables.IsSuspect(2), end.want != works)
 				is.Equal(cables.IsSuspect(3), end.want == suspect)
 				is.True(!cables.IsSuspect(1))
@@ -66,7 +68,7 @@ func TestWhatTheEndOfARankSaysOfItsDevices(t *testing.T) {
 // refusalFacts are a Mac with a device at each of two receptacles.
 func refusalFacts() native.Snapshot {
 	return native.Snapshot{
-		Thunderbolt: &native.Thunderbolt{Ports: []native.Port{{Receptacle: 1, Interface: "en1"}, {Receptacle: 2, Interface: "en2"}}},
+		Thunderbolt: &native.Thunderbolt{Ports: []native.Port{{PortNumber: 1, Interface: "en1"}, {PortNumber: 2, Interface: "en2"}}},
 		RDMA: &native.RDMA{Devices: []native.RDMADevice{
 			{Name: "rdma_en1", Interface: "en1", PortState: native.RDMAPortActive},
 			{Name: "rdma_en2", Interface: "en2", PortState: native.RDMAPortActive},
@@ -86,25 +88,25 @@ func TestWhichDevicesAreRefused(t *testing.T) {
 		"no Thunderbolt":             {func(s *native.Snapshot) { s.Thunderbolt, s.RDMA.Devices = nil, []native.RDMADevice{} }, "", "", ""},
 		"no RDMA":                    {func(s *native.Snapshot) { s.RDMA = nil }, "", "", ""},
 		"the devices cannot be read": {func(s *native.Snapshot) { s.RDMA.Devices = nil }, "", "", ""},
-		"no device at all":           {func(s *native.Snapshot) { s.RDMA.Devices = []native.RDMADevice{} }, api.ReasonRDMANoDevice, api.ReasonRDMANoDevice, "receptacle 1"},
+		"no device at all":           {func(s *native.Snapshot) { s.RDMA.Devices = []native.RDMADevice{} }, api.ReasonRDMANoDevice, api.ReasonRDMANoDevice, "port 1"},
 		"the receptacle is not there": {func(s *native.Snapshot) {
 			s.Thunderbolt.Ports = s.Thunderbolt.Ports[1:]
 			s.RDMA.Devices[1].PortState = native.RDMAPortDown
-		}, "", api.ReasonRDMAPortDown, "receptacle 2"},
-		"its interface cannot be read": {func(s *native.Snapshot) { s.Thunderbolt.Ports[0].Interface = ""; s.RDMA.Devices = s.RDMA.Devices[:1] }, "", api.ReasonRDMANoDevice, "receptacle 2"},
-		"the first has no device":      {func(s *native.Snapshot) { s.RDMA.Devices = s.RDMA.Devices[1:] }, api.ReasonRDMANoDevice, api.ReasonRDMANoDevice, "receptacle 1"},
-		"the second has no device":     {func(s *native.Snapshot) { s.RDMA.Devices = s.RDMA.Devices[:1] }, "", api.ReasonRDMANoDevice, "receptacle 2"},
-		"the first is down":            {func(s *native.Snapshot) { s.RDMA.Devices[0].PortState = native.RDMAPortDown }, api.ReasonRDMAPortDown, api.ReasonRDMAPortDown, "receptacle 1"},
-		"the second is not active yet": {func(s *native.Snapshot) { s.RDMA.Devices[1].PortState = native.RDMAPortInit }, "", api.ReasonRDMAPortDown, "receptacle 2"},
+		}, "", api.ReasonRDMAPortDown, "port 2"},
+		"its interface cannot be read": {func(s *native.Snapshot) { s.Thunderbolt.Ports[0].Interface = ""; s.RDMA.Devices = s.RDMA.Devices[:1] }, "", api.ReasonRDMANoDevice, "port 2"},
+		"the first has no device":      {func(s *native.Snapshot) { s.RDMA.Devices = s.RDMA.Devices[1:] }, api.ReasonRDMANoDevice, api.ReasonRDMANoDevice, "port 1"},
+		"the second has no device":     {func(s *native.Snapshot) { s.RDMA.Devices = s.RDMA.Devices[:1] }, "", api.ReasonRDMANoDevice, "port 2"},
+		"the first is down":            {func(s *native.Snapshot) { s.RDMA.Devices[0].PortState = native.RDMAPortDown }, api.ReasonRDMAPortDown, api.ReasonRDMAPortDown, "port 1"},
+		"the second is not active yet": {func(s *native.Snapshot) { s.RDMA.Devices[1].PortState = native.RDMAPortInit }, "", api.ReasonRDMAPortDown, "port 2"},
 		"a state cannot be read":       {func(s *native.Snapshot) { s.RDMA.Devices[0].PortState = "" }, "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			s := refusalFacts()
 			c.edit(&s)
-			reason, _ := refusalIn(s, []api.Receptacle{1})
+			reason, _ := refusalIn(s, []api.PortNumber{1})
 			is.Equal(reason, c.first)
-			reason, on := refusalIn(s, []api.Receptacle{1, 2})
+			reason, on := refusalIn(s, []api.PortNumber{1, 2})
 			is.Equal(reason, c.both)
 			is.Equal(on, c.on)
 		})
@@ -134,7 +136,7 @@ func TestOnlySuspectDevicesAreReadAnew(t *testing.T) {
 	machine := &readings{give: func() (native.Snapshot, error) { return down, problem }}
 	published := 0
 	refusal := func() api.Reason {
-		reason, _ := cables.Refusal(t.Context(), machine, func() { published++ }, []api.Receptacle{1, 2})
+		reason, _ := cables.Refusal(t.Context(), machine, func() { published++ }, []api.PortNumber{1, 2})
 		return reason
 	}
 	is.Equal(refusal(), api.Reason(""))
@@ -151,12 +153,11 @@ func TestOnlySuspectDevicesAreReadAnew(t *testing.T) {
 func TestSuspectsThatCannotBeKeptAreTold(t *testing.T) {
 	is := is.New(t)
 	h, _, _ := rig()
-	full := errors.New("no space left on device")
-	var told []error
-	cables := NewCables(h, nodeA, nativetest.NewClock(time.Unix(0, 0)), func(err error) { told = append(told, err) })
-	cables.TakeSuspects(Suspects{}, "boot", func(Suspects) error { return full })
+	var reported strings.Builder
+	cables := NewCables(logging(h, slog.New(slog.NewTextHandler(&reported, nil))), nodeA, nativetest.NewClock(time.Unix(0, 0)))
+	cables.TakeSuspects(Suspects{}, "boot", func(Suspects) error { return errors.New("no space left on device") })
 	cables.Killed(2, "rank 0 of job j00000000")
-	is.Equal(len(told), 1)
-	is.True(errors.Is(told[0], full))
+	is.Equal(strings.Count(reported.String(), "\n"), 1)
+	is.True(strings.Contains(reported.String(), "no space left on device"))
 	is.True(cables.IsSuspect(2)) // it is so all the same
 }

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -57,11 +58,11 @@ func TestFlappingToTheMoment(t *testing.T) {
 		is.Equal(len(b.names()) == 1, c.flaps)
 	}
 	is := is.New(t)
-	one := plugged(2, 80)
+	one, _ := plugged(2, 80)
 	cables, b, _ := cableRig(t)
 	for i := range flapCount + 1 { // a change in one direction is one
 		one.Negotiated = &api.ThunderboltSpeed{TxBitsPerS: int64(80 + i%2), RxBitsPerS: int64(80 + i/2)}
-		cables.Plugged(one)
+		cables.Plugged(one, nil)
 	}
 	is.Equal(len(b.names()), 1)
 }
@@ -70,23 +71,22 @@ func TestFlappingToTheMoment(t *testing.T) {
 func TestAfterTheEnd(t *testing.T) {
 	is := is.New(t)
 	name := func(id api.NodeID) string { return string(id[:3]) }
-	slow := api.Cable{Ends: []api.CableEnd{{End: api.LinkEnd{Node: nodeA, Receptacle: 1}}, {End: api.LinkEnd{Node: nodeB, Receptacle: 4}}}, Reasons: []api.Reason{api.ReasonLinkBelowPorts}}
+	slow := api.Cable{Ends: []api.CableEnd{{End: api.LinkEnd{Node: nodeA, PortNumber: 1}}, {End: api.LinkEnd{Node: nodeB, PortNumber: 4}}}, Reasons: []api.Reason{api.ReasonLinkBelowPorts}}
 	c, b, _ := cableRig(t)
 	c.Close()
 	c.Drawn(api.LinkListResult{Cables: []api.Cable{slow}}, name)
-	down := plugged(3, 80)
-	down.Unknown = map[string]api.Reason{"negotiated": api.ReasonLinkDown}
-	c.Plugged(down)
+	down, _ := plugged(3, 80)
+	c.Plugged(down, map[string]api.Reason{"negotiated": api.ReasonLinkDown})
 	c.Networked(api.Network{}, "ada")
 	is.Equal(b.names(), []string{})
 
 	h, board, _ := rig()
-	var failed []error
-	c = NewCables(h, nodeA, nativetest.NewClock(time.Unix(0, 0)), func(err error) { failed = append(failed, err) })
+	var failed strings.Builder
+	c = NewCables(logging(h, slog.New(slog.NewTextHandler(&failed, nil))), nodeA, nativetest.NewClock(time.Unix(0, 0)))
 	board.fails = 1
 	c.Drawn(api.LinkListResult{Cables: []api.Cable{slow}}, name)
-	is.Equal(len(failed), 1)
-	is.Equal(failed[0].Error(), "condition link_below_ports/"+string(nodeA)+":1\nthe disk is full")
+	is.Equal(strings.Count(failed.String(), "\n"), 1)
+	is.True(strings.Contains(failed.String(), "code=link_below_ports subject="+string(nodeA)+":1") && strings.Contains(failed.String(), "the disk is full"))
 
 	is.Equal(speedDetail(slow, name), "") // nothing is known
 	slow.ForwardBitsPerS = new(int64(40e9))
@@ -127,7 +127,7 @@ func TestWhoIsSilent(t *testing.T) {
 		}
 	}
 	is := is.New(t)
-	alone := api.Cable{Ends: []api.CableEnd{{End: api.LinkEnd{Node: nodeB, Receptacle: 1}}}}
+	alone := api.Cable{Ends: []api.CableEnd{{End: api.LinkEnd{Node: nodeB, PortNumber: 1}}}}
 	is.True(strings.HasPrefix(Seen{Nodes: []api.NodeView{self, gone}, Cables: []api.Cable{alone}}.remedy(gone), check)) // who is at its other end is not known
 	down, up := joined(t, nodeA, nodeB, api.ReasonLinkDown), joined(t, nodeB, nodeC)
 	third := view(nodeC, api.LivenessAlive)

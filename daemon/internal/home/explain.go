@@ -24,14 +24,12 @@ func Explain(err error, doing, path string) error {
 	var e *api.Error
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		e = api.Errorf(api.ReasonDiskFull, path, "Cannot %s %s: the disk is full.", doing, path)
-		e.Data.Remedy = "Make room on the volume of " + folder + "."
+		e = api.Errorf(api.ReasonDiskFull, path, "Cannot %s %s: the disk is full.", doing, path).WithRemedy("Make room on the volume of " + folder + ".")
 	case errors.Is(err, syscall.EROFS):
-		e = api.Errorf(api.ReasonStateReadOnly, path, "Cannot %s %s: its volume is read-only.", doing, path)
-		e.Data.Remedy = "Mount the volume of " + folder + " for writing."
+		e = api.Errorf(api.ReasonStateReadOnly, path, "Cannot %s %s: its volume is read-only.", doing, path).WithRemedy("Mount the volume of " + folder + " for writing.")
 	case errors.Is(err, fs.ErrPermission):
-		e = api.Errorf(api.ReasonStateReadOnly, path, "Cannot %s %s: permission denied.", doing, path)
-		e.Data.Remedy = "Give the account that Fulmen runs as the right to read and write " + folder + "."
+		e = api.Errorf(api.ReasonStateReadOnly, path, "Cannot %s %s: permission denied.", doing, path).
+			WithRemedy("Give the account that Fulmen runs as the right to read and write " + folder + ".")
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		e = api.Errorf(api.ReasonTooManyFiles, path, "Cannot %s %s: too many files are open.", doing, path)
 	default:

@@ -112,10 +112,8 @@ func held(path string, file *os.File) error {
 	if pid, ok := holder(file); ok {
 		who = fmt.Sprintf("process %d", pid)
 	}
-	e := api.Errorf(api.ReasonAlreadyRunning, path, "%s is held by %s.", path, who)
-	e.Data.WaitingFor = who
-	e.Data.Remedy = "Stop it first, or set " + api.EnvHome + " to run a second daemon beside it."
-	return e
+	return api.Errorf(api.ReasonAlreadyRunning, path, "%s is held by %s.", path, who).WithWait(who).
+		WithRemedy("Stop it first, or set " + api.EnvHome + " to run a second daemon beside it.")
 }
 
 func holder(file *os.File) (int, bool) {

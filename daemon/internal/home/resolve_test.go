@@ -10,18 +10,18 @@ import (
 	"fulmen/daemon/api"
 )
 
-func environment(os string, uid int, set map[string]string) Environment {
+func environment(os string, uid int, set map[string]string) api.Environment {
 	home := "/home/ada"
 	if os == "darwin" {
 		home = "/Users/ada"
 	}
-	return Environment{OS: os, UID: uid, Home: home, Getenv: func(name string) string { return set[name] }}
+	return api.Environment{OS: os, UID: uid, Home: home, Getenv: func(name string) string { return set[name] }}
 }
 
 func TestResolve(t *testing.T) {
 	const support = "/Users/ada/Library/Application Support/Fulmen"
 	tests := map[string]struct {
-		env  Environment
+		env  api.Environment
 		want Folders
 	}{
 		"root on macOS": {environment("darwin", 0, nil), Folders{api.ModeSystem,
@@ -54,8 +54,8 @@ func TestResolveRefuses(t *testing.T) {
 	noHome := environment("linux", 1000, nil)
 	noHome.Home = ""
 	tests := map[string]struct {
-		env  Environment
-		says string
+		env     api.Environment
+		reports string
 	}{
 		"relative":            {environment("linux", 0, map[string]string{api.EnvHome: "here"}), "FULMEN_HOME"},
 		"no home":             {noHome, "HOME"},
@@ -67,7 +67,7 @@ func TestResolveRefuses(t *testing.T) {
 			is := is.New(t)
 			_, err := Resolve(tt.env)
 			is.True(errors.Is(err, api.ReasonBadValue))
-			is.True(strings.Contains(err.Error(), tt.says)) // names what is wrong
+			is.True(strings.Contains(err.Error(), tt.reports)) // names what is wrong
 		})
 	}
 	t.Run("longest", func(t *testing.T) {

@@ -2,9 +2,10 @@ package home
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"strconv"
 
 	"fulmen/native/atomicfile"
 )
@@ -19,14 +20,20 @@ func WriteFile(path string, data []byte, perm os.FileMode) error {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		target = resolved
 	}
-	return Explain(replace(target, data, perm), "write", path)
+	err := atomicfile.WriteSynced(target, data, perm)
+	if err == nil {
+		err = SyncFolder(filepath.Dir(target))
+	}
+	return Explain(err, "write", path)
 }
 
-func replace(path string, data []byte, perm os.FileMode) error {
-	if err := atomicfile.WriteSynced(path, data, perm); err != nil {
-		return err
+// Remove removes a file, if it is there.
+func Remove(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return SyncFolder(filepath.Dir(path))
+	return Explain(err, "remove", path)
 }
 
 // Rename gives a file its name for good: it lasts through a power cut. The new
@@ -38,6 +45,21 @@ func Rename(from, to string) error {
 	return SyncFolder(filepath.Dir(to))
 }
 
+// SetAside renames a file, to a name that begins with to and that nothing has yet.
+func SetAside(path, to string) (string, error) {
+	free := to
+	for n := 2; ; n++ {
+		_, err := os.Lstat(free)
+		if errors.Is(err, fs.ErrNotExist) {
+			return free, Explain(Rename(path, free), "set aside", path)
+		}
+		if err != nil {
+			return "", Explain(err, "examine", free)
+		}
+		free = to + "-" + strconv.Itoa(n)
+	}
+}
+
 // SyncFolder makes the names in a folder last through a power cut.
 func SyncFolder(path string) error {
 	dir, err := os.Open(path)
@@ -45,19 +67,4 @@ func SyncFolder(path string) error {
 		return err
 	}
 	return errors.Join(dir.Sync(), dir.Close())
-}
-
-// RemoveParts removes what a process that was killed in WriteFile left in a
-// folder. Only who holds the folder's lock may call it.
-func RemoveParts(folder string) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return Explain(err, "read the folder", folder)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), atomicfile.Prefix) && e.Type().IsRegular() {
-			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
-		}
-	}
-	return Explain(err, "clean", folder)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/atomicfile"
 	"fulmen/native/nativetest"
 )
 
@@ -39,6 +38,10 @@ func TestWriteFile(t *testing.T) {
 	is.Equal(string(text), "second")
 	is.Equal(modeOf(t, path), os.FileMode(0o640))
 	is.Equal(names(t, filepath.Dir(path)), []string{"file"}) // no parts left
+	is.True(Remove(filepath.Dir(path)) != nil)               // it is not empty
+	is.NoErr(Remove(path))
+	is.NoErr(Remove(path))
+	is.Equal(len(names(t, filepath.Dir(path))), 0)
 }
 
 func TestWriteFileThroughLink(t *testing.T) {
@@ -90,17 +93,6 @@ func TestWriteFileWithoutPermission(t *testing.T) {
 	t.Cleanup(func() { os.Chmod(dir, 0o700) })
 	err := WriteFile(filepath.Join(dir, "file"), nil, 0o600)
 	is.True(errors.Is(err, api.ReasonStateReadOnly))
-}
-
-func TestRemoveParts(t *testing.T) {
-	is := is.New(t)
-	dir := t.TempDir()
-	for _, name := range []string{atomicfile.Prefix + "1", atomicfile.Prefix + "22", "state.db", ".hidden"} {
-		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
-	}
-	is.NoErr(os.Mkdir(filepath.Join(dir, atomicfile.Prefix+"folder"), 0o700))
-	is.NoErr(RemoveParts(dir))
-	is.Equal(names(t, dir), []string{atomicfile.Prefix + "folder", ".hidden", "state.db"})
 }
 
 func TestExplainKeepsWhatIsForPeople(t *testing.T) {

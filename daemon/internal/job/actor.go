@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
 )
 
 // actor is one job that has not ended, on this node.
@@ -19,7 +21,7 @@ type actor struct {
 	unplaced atomic.Bool // waits for a place
 
 	mu    sync.Mutex
-	queue []any
+	queue []func()
 	busy  bool
 	over  bool
 	stuck error         // the document cannot be written: nothing goes on
@@ -31,12 +33,12 @@ type actor struct {
 	cluster  api.ClusterID // for which spec is signed; empty where that is not known
 	begun    bool
 	failure  error // the document could not be written: nothing was begun
-	trial    bool  // it need not be written: the wish is refused then
+	trial    bool  // it need not be written: the request is refused then
 	pending  int   // calls under way
 	timers   map[phase.TimerID]timer
 	slept    time.Duration // as awake told last
 	stalled  time.Duration // the document could not be written, since wake told that last
-	lanes    map[api.RankRef]*lane
+	queues   map[api.RankRef]*queue
 	starts   map[nodeAttempt][]chan struct{}
 	acked    map[nodeAttempt]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
@@ -70,39 +72,16 @@ type shown struct {
 	try   int // the current attempt
 }
 
-// What comes into the queue beside events of package phase, and rankDoc.
-type (
-	// begin makes the state of an actor that has none.
-	begin struct {
-		job     api.Job
-		spec    api.JobSpec
-		cluster api.ClusterID
-		forgot  bool // this home has lost what it knew of it
-	}
-	// wish is something that a caller waits for; its effects are carried out.
-	wish struct {
-		do   func() []phase.Effect
-		done chan struct{}
-	}
-	// look reads who is in sight.
-	look struct{}
-	// heard is what the beater noticed.
-	heard struct {
-		node   api.NodeID
-		silent time.Duration
-		lost   bool
-	}
-	// hint says that a place may be found now.
-	hint struct{}
-	// came is what calls made aside came to.
-	came struct {
-		items []any
-		after func() // in the actor's goroutine
-	}
-)
+// begin makes the state of an actor that has none.
+type begin struct {
+	job     api.Job
+	spec    api.JobSpec
+	cluster api.ClusterID
+	forgot  bool // this home has lost what it knew of it
+}
 
 func newActor(j *Jobs, id api.JobID) *actor {
-	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, lanes: map[api.RankRef]*lane{},
+	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, queues: map[api.RankRef]*queue{},
 		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
 	a.shown.Store(&shown{})
 	j.stayAwake()
@@ -110,19 +89,22 @@ func newActor(j *Jobs, id api.JobID) *actor {
 	return a
 }
 
-// post puts something into the queue. False: the actor is over.
-func (a *actor) post(item any) bool {
+// post puts something to be done into the queue. False: the actor is over.
+func (a *actor) post(do func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.over {
 		return false
 	}
-	a.queue = append(a.queue, item)
+	a.queue = append(a.queue, do)
 	if !a.busy {
 		a.busy = a.j.spawn(a.work)
 	}
 	return a.busy
 }
+
+// notify puts an event into the queue.
+func (a *actor) notify(e phase.Event) { a.post(func() { a.event(e) }) }
 
 // halted notes that nothing can go on, and why, or, with nil, that it does again.
 func (a *actor) halted(why error) {
@@ -146,50 +128,21 @@ func (a *actor) work() {
 			a.mu.Unlock()
 			return
 		}
-		item := a.queue[0]
+		do := a.queue[0]
 		a.queue = a.queue[1:]
 		a.mu.Unlock()
 		a.follow()
 		a.wake()
-		a.take(item)
+		do()
 		a.after()
 	}
 }
 
-func (a *actor) take(item any) {
-	switch it := item.(type) {
-	case begin:
-		a.begin(it)
-	case wish:
-		a.carry(it.do())
-		a.show()
-		close(it.done)
-	case look:
-		a.see(a.j.sight())
-		if a.unplaced.Load() {
-			a.hinted()
-		}
-	case heard:
-		a.heard(it)
-	case rankDoc:
-		a.rankSaid(it)
-	case hint:
+// look takes in which nodes are reachable now.
+func (a *actor) look() {
+	a.event(a.j.presence())
+	if a.unplaced.Load() {
 		a.hinted()
-	case turn:
-		if a.begun {
-			a.planIn(planTurn)
-		}
-	case inspect:
-		a.inspect()
-	case rang:
-		a.fired(it)
-	case came:
-		a.pending--
-		it.finish(a)
-	case phase.Event:
-		a.event(it)
-	case func():
-		it()
 	}
 }
 
@@ -206,8 +159,6 @@ func (a *actor) event(e phase.Event) {
 		a.recallOthers()
 	}
 }
-
-func (a *actor) see(s phase.Sight) { a.event(s) }
 
 // rules are those of the job, with the times of now.
 func (a *actor) rules() phase.Rules {
@@ -230,7 +181,7 @@ func (a *actor) begin(b begin) {
 	a.spec, a.cluster, a.begun = b.spec, b.cluster, true
 	if b.job.Home != a.j.cfg.Node {
 		a.state = phase.Follow(a.j.cfg.Node, b.job, a.rules())
-		a.see(a.j.sight())
+		a.event(a.j.presence())
 		return
 	}
 	job, isOwn := a.sign(b.job)
@@ -244,7 +195,7 @@ func (a *actor) begin(b begin) {
 	}
 	a.state, out = resume(a.j.cfg.Node, job, a.rules(), a.j.now())
 	a.carry(out)
-	a.see(a.j.sight())
+	a.event(a.j.presence())
 	a.recallOthers()
 	if !isOwn {
 		a.event(phase.StopAsked{By: a.spec.Principal, Reason: api.ReasonRemoved})
@@ -270,58 +221,56 @@ func (a *actor) recallOthers() {
 		a.event(phase.Seen{Job: job})
 	}
 	for _, d := range ranks {
-		a.rankSaid(d)
+		a.rankReported(d)
 	}
 }
 
-// heard turns silence into the loss of a node of the attempt.
-func (a *actor) heard(h heard) {
-	if !slices.Contains(a.beaten, h.node) || a.state.Role != phase.RoleHome {
+// received turns silence into the loss of a node of the attempt.
+func (a *actor) received(node api.NodeID, silent time.Duration, lost bool) {
+	if !slices.Contains(a.beaten, node) || a.state.Role != phase.RoleHome {
 		return
 	}
-	if !h.lost {
-		a.event(phase.NodeBack{Node: h.node})
+	if !lost {
+		a.event(phase.NodeBack{Node: node})
 		return
 	}
-	a.event(phase.NodeLost{Node: h.node, Since: api.TimeOf(a.j.cfg.Clock.Now().Add(-h.silent)),
-		Cause: phase.Cause{Reason: api.ReasonNodeLost, WaitingFor: a.j.name(h.node),
-			Message: a.j.name(h.node) + " was not heard for " + h.silent.Round(100*time.Millisecond).String() + "."}})
+	a.event(phase.NodeLost{Node: node, Since: api.TimeOf(a.j.cfg.Clock.Now().Add(-silent)),
+		Cause: phase.Cause{Reason: api.ReasonNodeLost, WaitingFor: a.j.name(node),
+			Message: a.j.name(node) + " was not heard for " + silent.Round(100*time.Millisecond).String() + "."}})
 }
 
-// async makes a call aside; what it comes to is put into the queue.
-func (a *actor) async(f func() came) {
+// async makes a call aside; what it gives to be done about what came of it, nil for
+// nothing, is put into the queue.
+func (a *actor) async(call func() (then func())) {
 	a.pending++
-	if !a.j.spawn(func() { a.post(f()) }) {
+	isCalled := a.j.spawn(func() {
+		then := call()
+		a.post(func() {
+			a.pending--
+			if then != nil {
+				then()
+			}
+		})
+	})
+	if !isCalled {
 		a.pending--
 	}
 }
 
-// finish takes what calls came to.
-func (c came) finish(a *actor) {
-	if c.after != nil {
-		c.after()
-	}
-	for _, e := range c.items {
-		if e != nil {
-			a.take(e)
+// events gives what a call came to to the phase machine, once it is back in the queue.
+func (a *actor) events(all ...phase.Event) (then func()) {
+	return func() {
+		for _, e := range all {
+			if e != nil {
+				a.event(e)
+			}
 		}
 	}
 }
 
-// events are what a call came to.
-func events(all ...phase.Event) came {
-	c := came{}
-	for _, e := range all {
-		if e != nil {
-			c.items = append(c.items, e)
-		}
-	}
-	return c
-}
-
-// later posts something after a time.
-func (a *actor) later(d time.Duration, item any) {
-	a.j.cfg.Clock.AfterFunc(d, func() { a.post(item) })
+// later posts do to the queue after d.
+func (a *actor) later(d time.Duration, do func()) {
+	a.j.cfg.Clock.AfterFunc(d, func() { a.post(do) })
 }
 
 // MembersRemoved follows the removal of nodes from the cluster: the jobs of their
@@ -348,25 +297,29 @@ func (a *actor) membersRemoved(nodes []api.NodeID) {
 }
 
 // ask lets the actor do something and waits until it has. Where the job cannot go
-// on the error says why: the wish is kept until it can.
-func (a *actor) ask(ctx context.Context, do func() []phase.Effect) error {
+// on the error says why: the request is kept until it can.
+func (a *actor) ask(ctx context.Context, do func()) error {
 	return a.await(ctx, do, a.halting)
 }
 
 // await is ask, which gives up early once halting gives a channel that is closed.
-func (a *actor) await(ctx context.Context, do func() []phase.Effect, halting func() (<-chan struct{}, error)) error {
+func (a *actor) await(ctx context.Context, do func(), halting func() (<-chan struct{}, error)) error {
 	done := make(chan struct{})
-	if !a.post(wish{do, done}) {
+	isPosted := a.post(func() {
+		do()
+		a.show()
+		close(done)
+	})
+	if !isPosted {
 		return api.NewError(api.ReasonJobEnded, a.id.String())
 	}
-	ctx, cancel := timeout{wishWithin, "the job " + a.id.String() + " to take a wish"}.of(ctx, a.j.cfg.Clock)
+	ctx, cancel := native.WithTimeout(ctx, a.j.cfg.Clock, requestWithin, "the job "+a.id.String()+" to take a request")
 	defer cancel()
 	for {
 		halt, why := halting()
 		if why != nil {
-			e := api.Errorf(api.AsError(why).Data.Reason, a.id.String(), "The job waits, and does as asked when it can go on: %s", api.AsError(why).Message)
-			e.Data.Remedy = api.AsError(why).Data.Remedy
-			return e
+			return api.Errorf(api.AsError(why).Data.Reason, a.id.String(), "The job is waiting, and will do as asked when it can go on: %s", api.AsError(why).Message).
+				WithRemedy(api.AsError(why).Data.Remedy)
 		}
 		select {
 		case <-done:
@@ -376,9 +329,7 @@ func (a *actor) await(ctx context.Context, do func() []phase.Effect, halting fun
 			return api.NewError(api.ReasonStopping, "")
 		case <-ctx.Done():
 			if err := context.Cause(ctx); err != context.Canceled {
-				e := api.NewError(api.ReasonDeadline, a.id.String())
-				e.Data.WaitingFor = err.Error()
-				return e
+				return api.NewError(api.ReasonDeadline, a.id.String()).WithWait(err.Error())
 			}
 			return api.NewError(api.ReasonCancelled, "")
 		}
@@ -394,3 +345,170 @@ func (a *actor) halting() (<-chan struct{}, error) {
 
 // never is halting for what must not be answered before it is done.
 func never() (<-chan struct{}, error) { return nil, nil }
+
+// carry does what the phase machine wants, in its order. What does not come to
+// disk stops what rests on it.
+func (a *actor) carry(effects []phase.Effect) {
+	for _, e := range effects {
+		if a.failure != nil || a.j.ctx.Err() != nil {
+			return
+		}
+		switch e := e.(type) {
+		case phase.PutDocument:
+			a.put(e.Job)
+		case phase.AskPlan:
+			a.plan()
+		case phase.HandOver:
+			a.handOver(e)
+		case phase.AskVotes:
+			a.askVotes(e)
+		case phase.Preflight:
+			a.preflight(e)
+		case phase.AskGrant:
+			a.askGrant(e)
+		case phase.Release:
+			a.release(e)
+		case phase.StartRank:
+			a.startRank(e)
+		case phase.SpawnRank:
+			a.spawnRank(e)
+		case phase.Renew:
+			a.renew(e)
+		case phase.EndRanks:
+			a.endRanks(e)
+		case phase.ForwardStop:
+			a.forwardStop(e)
+		case phase.StartTimer:
+			a.startTimer(e.Timer, e.After)
+		case phase.StopTimer:
+			if t, runs := a.timers[e.Timer]; runs {
+				t.Stop()
+				delete(a.timers, e.Timer)
+			}
+		case phase.NotifyTerminal:
+			a.j.cfg.Log.Info("a job has ended", "job", a.id, "phase", e.Phase, "exit_code", e.ExitCode)
+		}
+	}
+}
+
+// put writes the document, and tries until it can: nothing goes on before. Ranks
+// that run meanwhile are not renewed and end by their leases. A request that nobody
+// has been promised anything for is refused instead.
+func (a *actor) put(job api.Job) {
+	began, away := a.j.cfg.Clock.Boot(), a.j.away()
+	for reported := false; ; reported = true {
+		err := a.j.write(a.id, job)
+		switch {
+		case err == nil:
+			a.trial = false
+			a.halted(nil)
+			if reported {
+				stalled := a.j.cfg.Clock.Boot() - began - (a.j.away() - away)
+				a.stalled += stalled
+				a.countAnew(stalled)
+			}
+			return
+		case a.trial:
+			a.failure = err
+			return
+		case !reported:
+			a.j.cfg.Log.Error("a job's document cannot be written; the job waits", "job", a.id, "error", err)
+		}
+		a.halted(err)
+		if !a.pause(retryPut) {
+			return
+		}
+	}
+}
+
+// write publishes a document of this node and takes it in at once. What the document
+// points to is not changed any more: see [phase.Next].
+func (j *Jobs) write(id api.JobID, job api.Job) error {
+	err := j.cfg.Documents.Put(api.KindJob, id.String(), job, nil)
+	if errors.Is(err, api.ReasonDocumentTooLarge) {
+		job = smaller(job)
+		err = j.cfg.Documents.Put(api.KindJob, id.String(), job, nil)
+	}
+	if err != nil {
+		return err
+	}
+	if r, ok := j.cfg.Ledger.Get(j.key(id)); ok {
+		j.absorb(r)
+	}
+	return nil
+}
+
+func (j *Jobs) key(id api.JobID) api.Key {
+	return api.Key{Node: j.cfg.Node, Kind: api.KindJob, Name: id.String()}
+}
+
+// maxPhasesSmall are the phases that a document keeps that would be too large.
+const maxPhasesSmall = 64
+
+// smaller leaves out of a document what is for people only: earlier plans, what
+// plans rest on, and early phases.
+func smaller(job api.Job) api.Job {
+	attempts := make([]api.Attempt, len(job.Attempts))
+	for i, at := range job.Attempts {
+		if at.Plan != nil && at.Attempt != job.Attempt {
+			at.Plan = nil
+		} else if at.Plan != nil {
+			plan := *at.Plan
+			plan.Used, plan.Notes = nil, nil
+			at.Plan = &plan
+		}
+		attempts[i] = at
+	}
+	job.Attempts = attempts
+	if over := len(job.Phases) - maxPhasesSmall; over > 0 {
+		job.Phases = job.Phases[over:]
+	}
+	return job
+}
+
+// pause waits for d. It reports false where the jobs were closed before.
+func (a *actor) pause(d time.Duration) bool { return native.Pause(a.j.ctx, a.j.cfg.Clock, d) }
+
+// forwardStop tells the new home of a request that the former one has taken.
+func (a *actor) forwardStop(e phase.ForwardStop) {
+	params := api.PeerJobParams{RequestKind: api.RequestStop, Job: a.id, By: e.Stop.By, Kill: e.Stop.Kill}
+	a.async(func() func() {
+		for {
+			err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, requestWithin, "to stop the job "+a.id.String())
+			if err == nil || definite(err) || !a.pause(retryPut) {
+				if err != nil {
+					a.j.cfg.Log.Warn("a stop was not taken by the job's new home", "job", a.id, "node", e.To, "error", err)
+				}
+				return nil
+			}
+		}
+	})
+}
+
+// handOver asks another node to be the home. That it is, its document says; until that has
+// come the phase machine asks again.
+func (a *actor) handOver(e phase.HandOver) {
+	job := e.Job
+	params := api.PeerJobParams{RequestKind: api.RequestSubmit, Job: a.id, By: job.Principal, Handed: &job, Offer: &e.Offer, Environment: a.j.environment(a.id)}
+	a.async(func() func() {
+		err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, requestWithin, "to keep the job "+a.id.String())
+		switch {
+		case err == nil:
+			return nil
+		case definite(err):
+			if newer := a.j.newerHome(a.id, e.To, err); newer != nil {
+				return a.events(newer)
+			}
+			return a.events(phase.HandOverRefused{Node: e.To, Cause: a.j.causeOf(err, e.To)})
+		}
+		a.j.cfg.Log.Info("a node has not said whether it keeps a job", "job", a.id, "node", e.To, "error", err)
+		return nil
+	})
+}
+
+// environment are the values of a job's variables, where this node has them.
+func (j *Jobs) environment(id api.JobID) map[string]string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.values[id]
+}

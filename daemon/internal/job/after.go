@@ -43,7 +43,7 @@ func (a *actor) show() {
 	a.j.setBeats()
 	for _, n := range a.j.beater.Lost() {
 		if slices.Contains(s.beat, n) && !slices.Contains(before, n) {
-			a.post(heard{n, a.j.cfg.BeatTimes().Lost, true})
+			a.post(func() { a.received(n, a.j.cfg.BeatTimes().Lost, true) })
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (a *actor) beat() []api.NodeID {
 	if attempt == nil || attempt.Plan == nil {
 		return nil
 	}
-	living := live(a.state.Job.Phase)
+	living := phase.MayLive(a.state.Job.Phase)
 	if a.state.Role == phase.RoleFollower {
 		living = living && !a.state.HomeLost || a.ownRankLives(attempt.Attempt)
 	}
@@ -144,13 +144,4 @@ func (a *actor) stopTimers() {
 		t.Stop()
 		delete(a.timers, id)
 	}
-}
-
-// live reports whether ranks may live in a phase.
-func live(p api.JobPhase) bool {
-	switch p {
-	case api.JobStarting, api.JobHandshake, api.JobRunning, api.JobEnding:
-		return true
-	}
-	return false
 }

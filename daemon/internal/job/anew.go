@@ -14,7 +14,7 @@ import (
 // home it is. Jobs of people of a former cluster end.
 func (j *Jobs) ClusterChanged() {
 	for _, a := range j.actors() {
-		a.post(look{}) // an actor signs before it takes anything
+		a.post(a.look) // an actor signs before it takes anything
 	}
 	j.spawn(j.signEnded)
 }
@@ -53,13 +53,6 @@ func (j *Jobs) signedAnew(job api.Job, spec api.JobSpec) (api.Job, api.JobSpec, 
 	return job, spec, true
 }
 
-// bind has the ranks of this node follow the spec of the job as it is signed now.
-func (j *Jobs) bind(id api.JobID, job api.Job) {
-	if j.cfg.Bind != nil {
-		j.cfg.Bind(id, job.SpecSHA256)
-	}
-}
-
 // sign signs the job again where the node is in another cluster than when that was
 // done last. The ranks come first: an order by the new spec finds them bound to it.
 func (a *actor) sign(job api.Job) (api.Job, bool) {
@@ -73,7 +66,7 @@ func (a *actor) sign(job api.Job) (api.Job, bool) {
 		return job, false
 	}
 	a.spec = spec
-	a.j.bind(a.id, signed)
+	a.j.cfg.Bind(a.id, signed.SpecSHA256)
 	if job.Phase.Ended() {
 		a.j.writeEnded(a.id, signed)
 	} else {
@@ -98,20 +91,20 @@ func (a *actor) follow() {
 
 // anew gives what a call for an effect comes to. Where a node refused it because the
 // job was signed for another cluster meanwhile, the effect is carried out once more.
-func (a *actor) anew(e phase.Effect) func(error, came) came {
+func (a *actor) anew(e phase.Effect) func(err error, then func()) func() {
 	sig, attempt := a.state.Job.SpecSig, a.state.Job.Attempt
-	return func(err error, c came) came {
+	return func(err error, then func()) func() {
 		if !errors.Is(err, api.ReasonSpecAltered) {
-			return c
+			return then
 		}
-		return came{after: func() {
+		return func() {
 			switch job := a.state.Job; {
 			case bytes.Equal(job.SpecSig, sig):
-				c.finish(a)
+				then()
 			case a.state.Role == phase.RoleHome && !job.Phase.Ended() && job.Attempt == attempt:
 				a.carry([]phase.Effect{e})
 			}
-		}}
+		}
 	}
 }
 
@@ -140,7 +133,7 @@ func (j *Jobs) signEnded() {
 		if !isOwn || j.ctx.Err() != nil {
 			continue
 		}
-		j.bind(e.spec.Job, job)
+		j.cfg.Bind(e.spec.Job, job.SpecSHA256)
 		j.writeEnded(e.spec.Job, job)
 	}
 }
@@ -152,7 +145,7 @@ func (j *Jobs) writeEnded(id api.JobID, job api.Job) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		k := j.jobs[id]
-		return k == nil || k.told || k.gone
+		return k == nil || k.reported || k.gone
 	}
 	if isDeleted() {
 		return

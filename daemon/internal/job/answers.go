@@ -1,31 +1,15 @@
 package job
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/native"
 )
-
-// timeout is how long something may take, and what is waited for.
-type timeout struct {
-	after time.Duration
-	what  string
-}
-
-func (t timeout) of(ctx context.Context, clock native.Clock) (context.Context, context.CancelFunc) {
-	return native.WithTimeout(ctx, clock, t.after, t.what)
-}
-
-// within says how long a node gets for something.
-func (j *Jobs) within(d time.Duration, node api.NodeID, what string) timeout {
-	return timeout{d, j.name(node) + " " + what}
-}
 
 // definite reports whether a call's error is the other node's word that it has not
 // done, and will not do, what it was asked. Otherwise nobody knows.
@@ -46,7 +30,7 @@ func (j *Jobs) newerHome(id api.JobID, node api.NodeID, err error) phase.Event {
 	}
 	if record, ok := j.cfg.Ledger.Get(j.key(id)); ok && node != j.cfg.Node {
 		var result api.PeerHoldResult
-		err := j.call(j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: record.Document()}, &result, j.within(callWithin, node, "to show the newer home of "+id.String()))
+		err := j.call(j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: record.Document()}, &result, callWithin, "to show the newer home of "+id.String())
 		if err != nil {
 			j.cfg.Log.Info("a node did not show the newer home that it knows", "job", id, "node", node, "error", err)
 		}
@@ -64,23 +48,20 @@ func (j *Jobs) newerHome(id api.JobID, node api.NodeID, err error) phase.Event {
 func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 	e := api.AsError(err)
 	if d, ok := errors.AsType[*native.DeadlineError](err); ok {
-		e = api.Errorf(api.ReasonNodeUnreachable, string(node), "%s did not answer within %s.", j.name(node), d.After)
-		e.Data.WaitingFor = d.WaitingFor
+		e = api.Errorf(api.ReasonNodeUnreachable, string(node), "%s did not answer within %s.", j.name(node), d.After).WithWait(d.WaitingFor)
 	}
 	c := phase.Cause{Reason: e.Data.Reason, WaitingFor: e.Data.WaitingFor,
 		Message: strings.TrimPrefix(e.Message, node.Display()+": ")} // people know it by its name
 	switch e.Code {
 	case api.CodeUnreachable, api.CodeDeadline, api.CodeCancelled:
 		c.Reason = api.ReasonNodeUnreachable
-		if c.WaitingFor == "" {
-			c.WaitingFor = "node " + j.name(node)
-		}
+		c.WaitingFor = cmp.Or(c.WaitingFor, "node "+j.name(node))
 		if e.Code != api.CodeUnreachable {
 			c.Message = j.name(node) + " did not answer in time."
 		}
 	}
 	if !strings.Contains(c.Message, j.name(node)) {
-		c.Message = phase.Says(j.name(node), c.Message)
+		c.Message = phase.Attributed(j.name(node), c.Message)
 	}
 	c.Final = final(c.Reason)
 	return c

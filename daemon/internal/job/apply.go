@@ -36,9 +36,7 @@ func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.J
 	before, was, found := j.declared(key)
 	if found {
 		result.Before = was.Job
-		if result.Changes, err = differences(was, spec); err != nil {
-			return api.JobApplyResult{}, err
-		}
+		result.Changes = differences(was, spec)
 		switch {
 		case len(result.Changes) == 0:
 			return api.JobApplyResult{Outcome: api.ApplyUnchanged, Job: was.Job}, nil
@@ -64,7 +62,7 @@ func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.J
 	return result, err
 }
 
-// declaration is a name and whose it is.
+// declaration is the name of a declared job and the principal it belongs to.
 type declaration struct {
 	by   api.Principal
 	name string
@@ -74,28 +72,22 @@ type declaration struct {
 func (j *Jobs) checkDeclared(c Caller, p api.JobApplyParams) error {
 	r := p.Request
 	switch {
-	case c.Principal.Node != j.cfg.Node || !c.Principal.Valid():
-		return api.Errorf(api.ReasonNotTheWriter, c.Principal.String(), "This node does not vouch for %s.", c.Principal)
 	case r.Name == "":
-		e := api.Errorf(api.ReasonMissingField, "request.name", "request.name: a job that is declared has a name.")
-		e.Data.Remedy = "Give it one that stays the same when the rest changes."
-		return e
+		return api.Errorf(api.ReasonMissingField, "request.name", "request.name: a declared job needs a name.").
+			WithRemedy("Give it one that stays the same when the rest changes.")
 	case r.RequestID != "":
-		return bad("request.request_id", "Leave it out: the name does the same.", "a job that is declared has none")
+		return bad("request.request_id", "Leave it out: the name does the same.", "a declared job cannot have one")
 	case r.Program.Terminal:
-		return bad("request.program.terminal", "Leave it out.", "a job that is declared has no terminal")
+		return bad("request.program.terminal", "Leave it out.", "a declared job cannot have a terminal")
 	case r.Program.Stdin != "" && r.Program.Stdin != api.StdinNone:
-		return bad("request.program.stdin", "Leave it out.", "nobody gives input to a job that is declared")
+		return bad("request.program.stdin", "Leave it out.", "a declared job gets no input")
 	}
-	if err := checkRequest(r); err != nil {
-		return err
-	}
-	return checkEnvironment(r.Program, p.Environment, false)
+	return j.checkSubmitted(c, r, p.Environment)
 }
 
 // applying waits until nobody else changes what a name names.
 func (j *Jobs) applying(ctx context.Context, key declaration) (free func(), err error) {
-	ctx, cancel := timeout{applyWithin, "another change of " + key.name}.of(ctx, j.cfg.Clock)
+	ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, applyWithin, "another change of "+key.name)
 	defer cancel()
 	for {
 		j.mu.Lock()
@@ -155,17 +147,17 @@ func hasProgram(p api.JobPhase) bool {
 // says whether it still does: what this node knows may be a moment old.
 func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bool) error {
 	c := Caller{Principal: spec.Principal}
-	if err := j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: spec.Job, By: spec.Principal, Unstarted: isUnstarted}); err != nil {
+	if err := j.stop(ctx, api.PeerJobParams{RequestKind: api.RequestStop, Job: spec.Job, By: spec.Principal, Unstarted: isUnstarted}); err != nil {
 		return err
 	}
 	within := applyWithin
 	if grace := spec.Deadlines.GraceS; grace != nil {
 		within += time.Duration(*grace * float64(time.Second))
 	}
-	ctx, cancel := timeout{within, "the end of " + spec.Job.String()}.of(ctx, j.cfg.Clock)
+	ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, within, "the end of "+spec.Job.String())
 	defer cancel()
 	for {
-		job, _, err := j.find(c, spec.Job)
+		job, _, err := j.find(ctx, c, spec.Job)
 		if err != nil || job.Phase.Ended() {
 			return err
 		}
@@ -176,15 +168,8 @@ func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bo
 }
 
 // differences are the fields of what was asked for that differ between two specs.
-func differences(was, is api.JobSpec) ([]api.FieldChange, error) {
-	before, err := fieldsOf(was)
-	if err != nil {
-		return nil, err
-	}
-	now, err := fieldsOf(is)
-	if err != nil {
-		return nil, err
-	}
+func differences(was, is api.JobSpec) []api.FieldChange {
+	before, now := fieldsOf(was), fieldsOf(is)
 	all := maps.Clone(before)
 	maps.Copy(all, now)
 	var out []api.FieldChange
@@ -193,15 +178,12 @@ func differences(was, is api.JobSpec) ([]api.FieldChange, error) {
 			out = append(out, api.FieldChange{Field: field, From: before[field], To: now[field]})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // fieldsOf are the values of a spec that somebody asked for, as JSON by their names.
-func fieldsOf(s api.JobSpec) (map[string]string, error) {
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
+func fieldsOf(s api.JobSpec) map[string]string {
+	raw, _ := json.Marshal(s) // what was checked can be written
 	out := map[string]string{}
 	flatten(out, "", raw)
 	for field := range out {
@@ -210,7 +192,7 @@ func fieldsOf(s api.JobSpec) (map[string]string, error) {
 			delete(out, field)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // flatten puts each value of an object in, by its name with dots. Lists stay whole.

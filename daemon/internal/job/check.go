@@ -24,9 +24,7 @@ const (
 
 // bad refuses a field and says what to do.
 func bad(field, remedy, format string, args ...any) error {
-	e := api.Errorf(api.ReasonBadValue, field, "%s: "+format, append([]any{field}, args...)...)
-	e.Data.Remedy = remedy
-	return e
+	return api.Errorf(api.ReasonBadValue, field, "%s: "+format, append([]any{field}, args...)...).WithRemedy(remedy)
 }
 
 // checkRequest refuses a request that can never run, with the field.
@@ -66,7 +64,7 @@ func checkRequest(r api.JobRequest) error {
 	case r.MaxAttempts < 0 || r.MaxAttempts > api.MaxStarts:
 		return bad("request.max_attempts", fmt.Sprintf("Use 1 to %d, or 0 for the default.", api.MaxStarts), "%d is out of range", r.MaxAttempts)
 	case r.Output != "" && !r.Output.Valid():
-		return bad("request.output", "Use delete or keep.", "%q is no policy", r.Output)
+		return bad("request.output", "Use delete or keep.", "%q is not a policy", r.Output)
 	}
 	return checkPublish(r.Publish)
 }
@@ -86,17 +84,16 @@ func checkText(field, text string, most int) error {
 func checkProgram(field string, p api.Program) error {
 	switch {
 	case p.Builtin != "" && !p.Builtin.Valid():
-		return bad(field+".builtin", "Use one of "+strings.Join(p.Builtin.Values(), ", ")+".", "%q is no program of Fulmen's own", p.Builtin)
+		return bad(field+".builtin", "Use one of "+strings.Join(p.Builtin.Values(), ", ")+".", "%q is not a program of Fulmen's own", p.Builtin)
 	case p.Builtin == "" && (len(p.Command) == 0 || p.Command[0] == ""):
-		e := api.Errorf(api.ReasonMissingField, field+".command", "%s.command: there is no program to run.", field)
-		e.Data.Remedy = "Name the program and its arguments."
-		return e
+		return api.Errorf(api.ReasonMissingField, field+".command", "%s.command: there is no program to run.", field).
+			WithRemedy("Name the program and its arguments.")
 	case p.Stdin != "" && !p.Stdin.Valid():
-		return bad(field+".stdin", "Use 0, all or none.", "%q is no choice", p.Stdin)
+		return bad(field+".stdin", "Use 0, all or none.", "%q is not a choice", p.Stdin)
 	case p.Sync && p.Directory == "":
 		return bad(field+".sync", "Name the directory.", "there is no directory to copy")
 	case len(p.PrepareInputs) > 0 && len(p.Prepare) == 0:
-		return bad(field+".prepare_inputs", "Say what prepares, too.", "there is nothing to prepare")
+		return bad(field+".prepare_inputs", "Give the command that prepares it, too.", "there is nothing to prepare")
 	}
 	for _, path := range []struct{ field, text string }{
 		{"directory", p.Directory}, {"home", p.Home}, {"interpreter", p.Interpreter}, {"environment", p.Environment},
@@ -134,9 +131,7 @@ func checkPlacement(p api.Placement) error {
 		}
 	}
 	conflict := func(name, remedy, what string) error {
-		e := api.Errorf(api.ReasonSpecConflict, field+"."+name, "%s.%s: %s.", field, name, what)
-		e.Data.Remedy = remedy
-		return e
+		return api.Errorf(api.ReasonSpecConflict, field+"."+name, "%s.%s: %s.", field, name, what).WithRemedy(remedy)
 	}
 	wanted := max(p.Ranks, p.MaxNodes)
 	switch {
@@ -145,9 +140,9 @@ func checkPlacement(p api.Placement) error {
 	case p.MaxNodes > 0 && p.MinNodes > p.MaxNodes:
 		return conflict("min_nodes", "Swap the two.", "it is more than max_nodes")
 	case p.Backend != "" && !p.Backend.Valid():
-		return bad(field+".backend", "Use one of "+strings.Join(p.Backend.Values(), ", ")+".", "%q is no backend", p.Backend)
+		return bad(field+".backend", "Use one of "+strings.Join(p.Backend.Values(), ", ")+".", "%q is not a backend", p.Backend)
 	case p.GPU != "" && !p.GPU.Valid():
-		return bad(field+".gpu", "Use one of "+strings.Join(p.GPU.Values(), ", ")+".", "%q is no way to get a GPU", p.GPU)
+		return bad(field+".gpu", "Use one of "+strings.Join(p.GPU.Values(), ", ")+".", "%q is not a way to get a GPU", p.GPU)
 	case p.MemoryBytes < 0:
 		return bad(field+".memory_bytes", "Use 0 or more.", "%d is negative", p.MemoryBytes)
 	case p.Backend == api.BackendJACCL && max(p.Ranks, p.MinNodes) > api.MaxMeshRanks:
@@ -161,7 +156,7 @@ func checkPlacement(p api.Placement) error {
 	}
 	for i, n := range p.Nodes {
 		if !n.Valid() {
-			return bad(field+".nodes", "Use node ids.", "%q is no node id", n)
+			return bad(field+".nodes", "Use node ids.", "%q is not a node id", n)
 		}
 		if slices.Contains(p.Nodes[:i], n) {
 			return conflict("nodes", "Name each node once; every node has one rank.", n.Display()+" is named twice")
@@ -171,10 +166,10 @@ func checkPlacement(p api.Placement) error {
 		}
 	}
 	if slices.ContainsFunc(p.ExcludedNodes, func(n api.NodeID) bool { return !n.Valid() }) {
-		return bad(field+".excluded_nodes", "Use node ids.", "one is no node id")
+		return bad(field+".excluded_nodes", "Use node ids.", "one is not a node id")
 	}
 	if p.Rank0 != "" && !p.Rank0.Valid() {
-		return bad(field+".rank0", "Use a node id.", "%q is no node id", p.Rank0)
+		return bad(field+".rank0", "Use a node id.", "%q is not a node id", p.Rank0)
 	}
 	for _, n := range p.Networks {
 		if n == "" {
@@ -212,7 +207,7 @@ func checkPublish(all []api.Publish) error {
 	}
 	for i, p := range all {
 		if p.Port < 1 || p.Port > math.MaxUint16 {
-			return bad("request.publish", "Use 1 to 65535.", "%d is no port", p.Port)
+			return bad("request.publish", "Use 1 to 65535.", "%d is not a port", p.Port)
 		}
 		if slices.ContainsFunc(all[:i], func(o api.Publish) bool { return o.Port == p.Port && o.LAN == p.LAN }) {
 			return bad("request.publish", "Name each port once.", "port %d is named twice", p.Port)

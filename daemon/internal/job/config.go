@@ -53,8 +53,8 @@ type Remembered struct {
 	BoundTo api.NodeID `json:"bound_to,omitzero"`
 }
 
-// Sight is who belongs to the cluster and who is there. Its methods answer from memory.
-type Sight interface {
+// Presence is who belongs to the cluster and who is there. Its methods answer from memory.
+type Presence interface {
 	// Members are all members.
 	Members() []api.NodeID
 	// Reached are those in sight, this node among them.
@@ -63,7 +63,7 @@ type Sight interface {
 	Watch(f func()) (stop func())
 }
 
-// Access says for whom people of this node may act.
+// Access says which other principals a person of this node may act for.
 type Access interface {
 	// May reports whether by, of this node, may stop, see and feed a job of a
 	// principal. It is not asked about a principal's own jobs.
@@ -72,11 +72,11 @@ type Access interface {
 
 // Planner finds nodes for jobs.
 type Planner interface {
-	// Plan is where a job would run now. mlx is what preflights found of its MLX; nil
-	// before the first. Hosts hold addresses without ports. An error
-	// that is an *api.Error says why nowhere; code invalid = never.
+	// Plan says where a job would run now. mlx is what preflights found of its MLX; nil
+	// before the first. Hosts hold addresses without ports. An *api.Error says why the
+	// job has no place; with code invalid it never will.
 	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error)
-	// Explain is the same in full, with what stands in the way.
+	// Explain plans alike and gives the whole result, with what stands in the way.
 	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error)
 }
 
@@ -98,27 +98,26 @@ type Config struct {
 	// Ledger is where documents are read, Documents where this node's are written.
 	Ledger    *ledger.Ledger
 	Documents Documents
-	// Settle has on disk when it returns what the ledger took over of other nodes;
-	// nil = that is there at once.
+	// Settle has on disk when it returns what the ledger took over of other nodes.
 	Settle func() error
-	// Sight is who is there.
-	Sight Sight
-	// Access says for whom people of this node may act.
+	// Presence is who is there.
+	Presence Presence
+	// Access says which other principals a person of this node may act for.
 	Access Access
 	// Beats carries beats between the nodes of jobs.
 	Beats beat.Link
 	// Planner finds nodes.
 	Planner Planner
-	// Cables are those of the cluster's graph as it is now; nil = none is known.
+	// Cables are those of the cluster's graph as it is now.
 	// [Jobs.LinksChanged] says when to look again.
 	Cables func() []api.Cable
 	// Unfit says which MLX, as a preflight found them, do not fit a plan, and what a
-	// person should know of those that do; nil = all do.
+	// person should know of those that do.
 	Unfit func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause)
 	// Compare says what is in the way on nodes that answered a preflight, and what
 	// differs between them.
 	Compare func(answers []api.Preflight, allowMixed bool) []api.Cause
-	// Name is what people call a node; nil = its id.
+	// Name is what people call a node.
 	Name func(api.NodeID) string
 	// Find finds a node by what a person typed.
 	Find func(api.NodeRef) (api.NodeID, error)
@@ -127,7 +126,7 @@ type Config struct {
 	// called again for the same job, also after a restart, and may wait.
 	Forget func(ctx context.Context, job api.JobID, output api.OutputPolicy)
 	// Bind has the ranks of this node follow a job's spec that was signed anew, by its
-	// hash; nil = there are none.
+	// hash.
 	Bind func(job api.JobID, sha256 string)
 	// Times and BeatTimes are read when used.
 	Times     func() phase.Times
@@ -145,18 +144,18 @@ const DefaultKeep = 200
 
 // How long calls may take that no configuration bounds.
 const (
-	planWithin   = 30 * time.Second      // one look for nodes
-	callWithin   = 5 * time.Second       // a question that is answered from memory
-	wishWithin   = 10 * time.Second      // a wish that the home puts on disk first
-	callAgain    = 50 * time.Millisecond // between calls of a node that has no path yet
-	startSettle  = time.Second           // what an order to end waits for one to start
-	retryPlan    = time.Second           // after a plan that a call spoiled; doubled up to retryPlanMax
-	retryPlanMax = 30 * time.Second
-	planSettle   = 100 * time.Millisecond // hints within it make one plan
-	planRest     = 100 * time.Millisecond // after which the first hint makes one sooner
-	planSoon     = 10 * time.Millisecond
-	planTurn     = 25 * time.Millisecond // for the grants of the job before to be seen
-	releaseAgain = time.Second           // what a node may take to look at a request that was called off
-	retryPut     = time.Second           // after a document that could not be written
-	retryHold    = time.Second           // after a member that did not answer
+	planWithin    = 30 * time.Second      // one look for nodes
+	callWithin    = 5 * time.Second       // a question that is answered from memory
+	requestWithin = 10 * time.Second      // a request that the home puts on disk first
+	callAgain     = 50 * time.Millisecond // between calls of a node that has no path yet
+	startSettle   = time.Second           // what an order to end waits for one to start
+	retryPlan     = time.Second           // after a plan that a call spoiled; doubled up to retryPlanMax
+	retryPlanMax  = 30 * time.Second
+	planSettle    = 100 * time.Millisecond // hints within it make one plan
+	planRest      = 100 * time.Millisecond // after which the first hint makes one sooner
+	planSoon      = 10 * time.Millisecond
+	planTurn      = 25 * time.Millisecond // for the grants of the job before to be seen
+	releaseAgain  = time.Second           // what a node may take to look at a request that was called off
+	retryPut      = time.Second           // after a document that could not be written
+	retryHold     = time.Second           // after a member that did not answer
 )

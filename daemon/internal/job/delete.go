@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -13,13 +14,10 @@ import (
 // Delete forgets a job that has ended, on every node: those that cannot be told
 // now learn of it from the deletion of its document.
 func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) error {
-	if err := j.wait(ctx); err != nil {
-		return err
-	}
 	if p.Output != "" && !p.Output.Valid() {
-		return bad("output", "Use delete or keep.", "%q is no policy", p.Output)
+		return bad("output", "Use delete or keep.", "%q is not a policy", p.Output)
 	}
-	job, spec, err := j.find(c, p.Job)
+	job, spec, err := j.find(ctx, c, p.Job)
 	if err != nil {
 		return err
 	}
@@ -29,28 +27,25 @@ func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) erro
 	if job.Home == j.cfg.Node {
 		return j.delete(ctx, p.Job, p.Output)
 	}
-	params := api.PeerJobParams{Wish: api.WishDelete, Job: p.Job, By: j.speaker(c, spec.Principal), Output: p.Output}
-	err = j.callUntilThere(ctx, job.Home, "peer.job", params, nil, j.within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
+	params := api.PeerJobParams{RequestKind: api.RequestDelete, Job: p.Job, By: j.speaker(c, spec.Principal), Output: p.Output}
+	err = j.callUntilThere(ctx, job.Home, "peer.job", params, nil, requestWithin, "to delete the job "+p.Job.String())
 	switch {
 	case errors.Is(err, api.ReasonJobDeleted):
 		return nil
 	case errors.Is(err, api.ReasonNoSuchJob):
-		return api.Errorf(api.ReasonNoSuchJob, p.Job.String(), "%s, which kept the job, does not know it any more.", j.name(job.Home))
+		return api.Errorf(api.ReasonNoSuchJob, p.Job.String(), "%s, which kept the job, no longer knows it.", j.name(job.Home))
 	}
-	if err = j.heardOf(p.Job, job.Home, err, "deleted"); errors.Is(err, api.ReasonHomeLost) {
+	if err = j.homeAnswer(p.Job, job.Home, err, "deleted"); errors.Is(err, api.ReasonHomeLost) {
 		api.AsError(err).Data.Remedy = "Delete it when " + j.name(job.Home) + " is back."
 	}
 	return err
 }
 
-// deleteWished takes the wish of a person at the home; elsewhere the home's word
+// deleteRequested takes the request of a person at the home; elsewhere the home's word
 // that the job is forgotten.
-func (j *Jobs) deleteWished(ctx context.Context, who gate.Acting, p api.PeerJobParams) (any, error) {
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
+func (j *Jobs) deleteRequested(ctx context.Context, who gate.Acting, p api.PeerJobParams) (any, error) {
 	if p.Output != "" && !p.Output.Valid() {
-		return nil, bad("output", "Use delete or keep.", "%q is no policy", p.Output)
+		return nil, bad("output", "Use delete or keep.", "%q is not a policy", p.Output)
 	}
 	if who.IsHome() {
 		return api.Empty{}, j.forget(ctx, p.Job, p.Output)
@@ -76,17 +71,15 @@ func (j *Jobs) delete(ctx context.Context, id api.JobID, output api.OutputPolicy
 	}
 	nodes, spec := knows(k), k.spec
 	j.mu.Unlock()
-	if output == "" {
-		output = spec.Output
-	}
-	params := api.PeerJobParams{Wish: api.WishDelete, Job: id, By: spec.Principal, Output: output}
+	output = cmp.Or(output, spec.Output)
+	params := api.PeerJobParams{RequestKind: api.RequestDelete, Job: id, By: spec.Principal, Output: output}
 	var all sync.WaitGroup
 	for _, n := range nodes {
-		if n == j.cfg.Node || !slices.Contains(j.cfg.Sight.Reached(), n) {
+		if n == j.cfg.Node || !slices.Contains(j.cfg.Presence.Reached(), n) {
 			continue
 		}
 		all.Go(func() {
-			if err := j.call(ctx, n, "peer.job", params, nil, j.within(callWithin, n, "to forget the job "+id.String())); err != nil {
+			if err := j.call(ctx, n, "peer.job", params, nil, callWithin, "to forget the job "+id.String()); err != nil {
 				j.cfg.Log.Info("a node will forget a job later", "job", id, "node", n, "error", err)
 			}
 		})
@@ -103,14 +96,12 @@ func (j *Jobs) forget(ctx context.Context, id api.JobID, output api.OutputPolicy
 	var homes []api.Succession
 	j.mu.Lock()
 	k := j.know(id)
-	k.told = true // else the deletion below would be heard as another's, which goes by the spec's policy
+	k.reported = true // else the deletion below would be heard as another's, which goes by the spec's policy
 	if own, ok := k.docs[j.cfg.Node]; ok {
 		homes = own.job.Homes
 	}
 	j.mu.Unlock()
-	if j.cfg.Forget != nil {
-		j.cfg.Forget(ctx, id, output)
-	}
+	j.cfg.Forget(ctx, id, output)
 	if err := j.cfg.Documents.DeleteJob(id, homes); err != nil {
 		return err
 	}
@@ -129,7 +120,7 @@ func (j *Jobs) gone(id api.JobID) {
 	j.drop(id, k)
 	j.mu.Unlock()
 	if a != nil {
-		a.post(func() { a.abandon() })
+		a.post(a.abandon)
 	}
 }
 
@@ -138,7 +129,7 @@ func (j *Jobs) gone(id api.JobID) {
 func (j *Jobs) deleted(id api.JobID, node api.NodeID, homes []api.Succession) {
 	j.mu.Lock()
 	k := j.know(id)
-	counts := k.gone || j.memory[id].Gone || node == j.cfg.Node || j.mayEnd(k, node, homes)
+	counts := k.gone || j.memory[id].Gone || node == j.cfg.Node || j.mayEndLocked(k, node, homes)
 	if !counts {
 		k.ends[node] = homes
 	}
@@ -154,10 +145,10 @@ func (j *Jobs) ended(id api.JobID) {
 	_, own := j.cfg.Ledger.Get(j.key(id))
 	j.mu.Lock()
 	k := j.know(id)
-	told, loaded, output := k.gone || k.told, j.loaded, k.spec.Output
+	reported, loaded, output := k.gone || k.reported, j.loaded, k.spec.Output
 	j.mu.Unlock()
 	j.gone(id)
-	if loaded && (!told || own) {
+	if loaded && (!reported || own) {
 		j.spawn(func() { j.forgetLater(id, output) })
 	}
 }
@@ -170,10 +161,7 @@ func (j *Jobs) forgetLater(id api.JobID, output api.OutputPolicy) {
 
 // abandon stops all that the actor does.
 func (a *actor) abandon() {
-	for id, t := range a.timers {
-		t.Stop()
-		delete(a.timers, id)
-	}
+	a.stopTimers()
 	a.mu.Lock()
 	a.over, a.queue = true, nil
 	a.mu.Unlock()

@@ -39,8 +39,8 @@ func unfit(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []ap
 	return nil, nil
 }
 
-// says publishes what the machine says of itself.
-func (m *machine) says(state api.NodeState) {
+// reports publishes what the machine says of itself.
+func (m *machine) reports(state api.NodeState) {
 	if err := m.writer.Put(ledger.Draft{Kind: api.KindNodeState, Value: state}); err != nil {
 		m.w.t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (w *world) plug(all ...*machine) {
 	w.change(func() {
 		for i, a := range all {
 			for k, b := range all[:i] {
-				id, err := api.NewLinkID(api.LinkEnd{Node: a.id, Receptacle: api.Receptacle(k + 1)}, api.LinkEnd{Node: b.id, Receptacle: api.Receptacle(i + 1)})
+				id, err := api.NewLinkID(api.LinkEnd{Node: a.id, PortNumber: api.PortNumber(k + 1)}, api.LinkEnd{Node: b.id, PortNumber: api.PortNumber(i + 1)})
 				if err != nil {
 					w.t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func (w *world) change(f func()) {
 func (p *process) begins(words []string) {
 	handshake := api.Handshake{State: api.HandshakeNone}
 	p.doc.Phase, p.doc.Handshake = api.RankHandshake, &handshake
-	p.at.tell(p)
+	p.at.notify(p)
 	number := func(i int) int {
 		n, err := strconv.Atoi(words[i])
 		if err != nil {
@@ -147,7 +147,7 @@ func (p *process) reaches(state api.HandshakeState) {
 	if state == api.HandshakeJoined {
 		p.doc.Phase = api.RankRunning
 	}
-	p.at.tell(p)
+	p.at.notify(p)
 }
 
 // falls ends the rank's program.

@@ -144,7 +144,7 @@ func (m *machine) serve(p *peer.Peers) {
 			ref := api.RankRef{Job: in.Job, Attempt: in.Attempt, Rank: rank}
 			if m.procs[ref] == nil { // never started, and never will be
 				m.procs[ref] = &process{at: m, doc: api.Rank{Job: in.Job, Attempt: in.Attempt, Rank: rank, Epoch: in.Epoch, Phase: api.RankLost}}
-				m.tell(m.procs[ref])
+				m.notify(m.procs[ref])
 			}
 			all = append(all, m.procs[ref])
 		}
@@ -161,7 +161,7 @@ func (m *machine) serve(p *peer.Peers) {
 	})
 }
 
-func handle[P gate.Claimer](m *machine, p *peer.Peers, d gate.HomeDoor, h func(P) (any, error)) {
+func handle[P gate.Claimer](m *machine, p *peer.Peers, d gate.HomeRoute, h func(P) (any, error)) {
 	p.HandleCall(gate.HandleHome(d, func(_ context.Context, _ gate.Home, params P) (any, error) {
 		m.waits()
 		m.w.mu.Lock()
@@ -241,15 +241,15 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 		time.AfterFunc(m.w.times.FailedGrace, func() { p.end(api.Exit{Signal: 9}, api.ReasonLeaseExpired) })
 	})
 	if in.Wait {
-		p.prepare(func() { p.runs(in, spec.Program.Command) })
+		p.prepareLocked(func() { p.runsLocked(in, spec.Program.Command) })
 	} else {
-		p.runs(in, spec.Program.Command)
+		p.runsLocked(in, spec.Program.Command)
 	}
 	return nil
 }
 
-// runs is when the program is started. The caller holds the machine's lock.
-func (p *process) runs(in api.PeerStartParams, words []string) {
+// runsLocked is when the program is started. The caller holds the machine's lock.
+func (p *process) runsLocked(in api.PeerStartParams, words []string) {
 	m := p.at
 	m.w.alone(m, in.Rank)
 	p.doc.Phase = api.RankRunning
@@ -257,7 +257,7 @@ func (p *process) runs(in api.PeerStartParams, words []string) {
 		p.begins(words)
 		return
 	}
-	m.tell(p)
+	m.notify(p)
 	after := func(text string, code int) {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -315,7 +315,7 @@ func (p *process) end(e api.Exit, why api.Reason) {
 	}
 	p.doc.Phase, p.doc.Exit, p.doc.Reason = api.RankExited, &e, why
 	p.stop()
-	p.at.tell(p)
+	p.at.notify(p)
 }
 
 func (p *process) stop() {
@@ -328,8 +328,8 @@ func (p *process) stop() {
 	}
 }
 
-// tell publishes a rank's document, if there is a daemon to do it.
-func (m *machine) tell(p *process) {
+// notify publishes a rank's document, if there is a daemon to do it.
+func (m *machine) notify(p *process) {
 	if m.up && m.frozen == nil {
 		name := api.RankRef{Job: p.doc.Job, Attempt: p.doc.Attempt, Rank: p.doc.Rank}.String()
 		if err := m.writer.Owner("rank", api.KindRank).Put(draft(name, p.doc)); err != nil && !errors.Is(err, context.Canceled) {
@@ -338,12 +338,12 @@ func (m *machine) tell(p *process) {
 	}
 }
 
-// tellAgain publishes what ended while there was no daemon.
-func (m *machine) tellAgain() {
+// notifyAgain publishes what ended while there was no daemon.
+func (m *machine) notifyAgain() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, p := range m.procs {
-		m.tell(p)
+		m.notify(p)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/native"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // The home's daemon is killed at every moment of a job's life and started again:
@@ -64,7 +64,7 @@ func TestAHomeKilledWhileItStarts(t *testing.T) {
 			is.Equal(len(job.Attempts), 2)
 			first := job.Attempts[0]
 			is.Equal(first.Reason, api.ReasonHomeRestarted)
-			is.Equal(first.Message, "The daemon of mac-0, which keeps the job, ended and was started again while it started the ranks.")
+			is.Equal(first.Message, "The daemon of mac-0, which keeps the job, was restarted while it started the ranks.")
 			is.True(first.FirstFailed == nil && first.ExitCode == nil && first.Uncounted)
 			is.Equal(job.Retried, 0)
 			is.Equal(w.living(id), 0)
@@ -175,13 +175,13 @@ func TestValuesComeFromTheSubmittersNode(t *testing.T) {
 		job := a.sees(got.Job)
 		is.Equal(job.Home, b.id)
 		is.True(!job.Phase.Ended())
-		ask := func(by *machine, homes []api.Succession) (told api.PeerJobResult, err error) {
-			wish := api.PeerJobParams{Wish: api.WishValues, Job: got.Job, By: a.person().Principal, Homes: homes}
-			return told, by.cfg.Peers.Call(t.Context(), a.id, "peer.job", wish, &told)
+		ask := func(by *machine, homes []api.Succession) (reported api.PeerJobResult, err error) {
+			request := api.PeerJobParams{RequestKind: api.RequestValues, Job: got.Job, By: a.person().Principal, Homes: homes}
+			return reported, by.cfg.Peers.Call(t.Context(), a.id, "peer.job", request, &reported)
 		}
-		told, err := ask(b, job.Homes)
+		reported, err := ask(b, job.Homes)
 		is.NoErr(err)
-		is.Equal(told.Environment, map[string]string{"K": "v"})
+		is.Equal(reported.Environment, map[string]string{"K": "v"})
 		own := job.StepTo(cluster, got.Job, c.id, 9).Offer(c.key) // by who is no home
 		for _, homes := range [][]api.Succession{nil, job.Homes, {own}, append(slices.Clone(job.Homes), own)} {
 			_, err = ask(c, homes)
@@ -281,7 +281,7 @@ func TestRandomFaults(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}
-	for seed := range seeds.Upto(t, rounds) {
+	for seed := range testkit.Upto(t, rounds) {
 		in(t, 2+int(seed%4), func(t *testing.T, w *world) {
 			rng := seed.Source(1)
 			a := w.nodes[rng.IntN(len(w.nodes))]

@@ -132,8 +132,8 @@ func TestANewHomeThatForgotAtOnceIsAskedAgain(t *testing.T) {
 			pass(time.Millisecond) // what it wrote comes to the others after two
 		}
 		is.True(hasWritten()) // it has taken the job
-		_, isTold := a.ledger.Get(b.Jobs.key(id))
-		is.True(!isTold) // and nobody knows
+		_, isReported := a.ledger.Get(b.Jobs.key(id))
+		is.True(!isReported) // and nobody knows
 		b.join(c)
 		b.forgets(time.Second)
 		job := w.agree(id, api.JobSucceeded)

@@ -14,7 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer"
 	"fulmen/native"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // freeze stops a machine's daemon for a while, as SIGSTOP does: its timers ring, it hears
@@ -31,7 +31,7 @@ func (m *machine) freeze(d time.Duration) {
 		close(m.frozen)
 		m.frozen = nil
 		m.mu.Unlock()
-		m.tellAgain()
+		m.notifyAgain()
 	})
 }
 
@@ -125,7 +125,7 @@ func TestVerdictsUnderFreezes(t *testing.T) {
 	case testing.Short():
 		rounds = 15
 	}
-	seed := seeds.Drawn(t)
+	seed := testkit.Drawn(t)
 	ends := map[string]int{}
 	for round := range uint64(rounds) {
 		in(t, 2+int(round%3), func(t *testing.T, w *world) {
@@ -197,8 +197,8 @@ func blames(w *world, at api.Attempt, touched map[string]time.Duration) string {
 			return "who is said to have slept did not"
 		}
 	case api.ReasonHomeLost:
-		home, _, isTold := strings.Cut(at.Message, ", which kept the job, was out of sight, so that ")
-		if !isTold || isUntouched(home) {
+		home, _, isReported := strings.Cut(at.Message, ", which kept the job, could not be reached, so ")
+		if !isReported || isUntouched(home) {
 			return "a home is said to be gone that was there"
 		}
 	case api.ReasonTakenOver, api.ReasonNoMajority:

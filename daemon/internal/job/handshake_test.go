@@ -125,8 +125,8 @@ func TestLinksGo(t *testing.T) {
 		message string
 	}{
 		"pulled":    {pulled, api.ReasonLinkGone, "The cable mac-0:2 - mac-1:1 was pulled."},
-		"retrained": {slower, api.ReasonLinkChanged, "The cable mac-0:2 - mac-1:1 negotiated anew: 40/80 Gb/s, where it had 80 Gb/s."},
-		"no RDMA":   {unready, api.ReasonRDMANotReady, "RDMA is not ready any more over the cable mac-0:2 - mac-1:1."},
+		"retrained": {slower, api.ReasonLinkChanged, "The cable mac-0:2 - mac-1:1 runs at another speed now: 40/80 Gb/s, where it had 80 Gb/s."},
+		"no RDMA":   {unready, api.ReasonRDMANotReady, "RDMA is no longer ready over the cable mac-0:2 - mac-1:1."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, 3, func(t *testing.T, w *world) {
@@ -212,7 +212,7 @@ func TestANodeGoesToSleep(t *testing.T) {
 		r := meshed(words("join", "1s"), a, b)
 		id := a.submits(r)
 		a.until(id, api.JobRunning, 10*time.Second)
-		b.says(api.NodeState{State: api.SelfAsleep, Reason: api.ReasonLidClosed})
+		b.reports(api.NodeState{State: api.SelfAsleep, Reason: api.ReasonLidClosed})
 		pass(10 * time.Millisecond)
 		job := a.sees(id)
 		is.Equal(job.Phase, api.JobEnding)

@@ -30,7 +30,7 @@ func (a *actor) hold() {
 	if !ok {
 		return
 	}
-	for _, n := range a.j.sight().Reached {
+	for _, n := range a.j.presence().Reached {
 		if n != a.j.cfg.Node && !a.holding.asked[n] {
 			a.holding.asked[n] = true
 			a.askHold(n, a.holding, record.Document())
@@ -39,12 +39,12 @@ func (a *actor) hold() {
 }
 
 func (a *actor) askHold(node api.NodeID, h holding, doc api.Document) {
-	a.async(func() came {
+	a.async(func() func() {
 		var result api.PeerHoldResult
-		err := a.j.call(a.j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: doc}, &result, a.j.within(callWithin, node, "to hold the job "+a.id.String()))
+		err := a.j.call(a.j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: doc}, &result, callWithin, "to hold the job "+a.id.String())
 		if err != nil {
 			a.later(retryHold, func() { delete(h.asked, node) })
-			return came{}
+			return nil
 		}
 		var seen []phase.Event
 		for _, d := range result.Others {
@@ -52,7 +52,7 @@ func (a *actor) askHold(node api.NodeID, h holding, doc api.Document) {
 				seen = append(seen, phase.Seen{Job: job})
 			}
 		}
-		return events(append(seen, phase.Held{Attempt: h.attempt, Epoch: h.epoch, Nodes: []api.NodeID{node}})...)
+		return a.events(append(seen, phase.Held{Attempt: h.attempt, Epoch: h.epoch, Nodes: []api.NodeID{node}})...)
 	})
 }
 
@@ -85,20 +85,15 @@ func (j *Jobs) foreign(id api.JobID, d api.Document) (api.Job, bool) {
 // handleHold answers peer.hold. The document is on disk and in the job's queue
 // before this node looks what else it holds: of two homes that ask it one after
 // the other the second learns of the first.
-func (j *Jobs) handleHold(ctx context.Context, caller gate.Member, p api.PeerHoldParams) (any, error) {
+func (j *Jobs) handleHold(_ context.Context, caller gate.Member, p api.PeerHoldParams) (any, error) {
 	from := caller.Node()
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
 	id, err := api.ParseJobID(p.Doc.Name)
 	if err != nil || id.String() != p.Doc.Name || p.Doc.Kind != api.KindJob || p.Doc.Node != from {
 		return nil, api.Errorf(api.ReasonBadValue, "doc", "The document is not a job's by the calling node.")
 	}
 	j.foreign(id, p.Doc)
-	if j.cfg.Settle != nil {
-		if err := j.cfg.Settle(); err != nil {
-			return nil, err
-		}
+	if err := j.cfg.Settle(); err != nil {
+		return nil, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -7,10 +7,6 @@ import (
 	"fulmen/daemon/internal/ledger"
 )
 
-// inspect has a home look whether its ranks can still talk, and whether their
-// nodes stay.
-type inspect struct{}
-
 // noted is what an attempt's ranks talked over when it began.
 type noted struct {
 	epoch   uint64
@@ -23,30 +19,26 @@ type noted struct {
 func (j *Jobs) LinksChanged() {
 	for _, a := range j.actors() {
 		if s := a.shown.Load(); s.role == phase.RoleHome && s.try > 0 {
-			a.post(inspect{})
+			a.post(a.inspect)
 		}
 	}
 }
 
-// facts are what there is now.
+// facts reads what a plan is compared with: documents and the graph as they are now.
 func (j *Jobs) facts() links.Facts {
-	now := links.Facts{Name: j.name, Network: func(n api.NodeID) *api.Network {
+	return links.Facts{Cables: j.cfg.Cables(), Name: j.name, Network: func(n api.NodeID) *api.Network {
 		network, ok := ledger.Read[api.Network](j.cfg.Ledger, api.Key{Node: n, Kind: api.KindNetwork})
 		if !ok {
 			return nil
 		}
 		return &network
 	}, Device: func(e api.LinkEnd) *api.RDMADevice {
-		rdma, ok := ledger.Read[api.RDMA](j.cfg.Ledger, api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.Receptacle.String()})
+		rdma, ok := ledger.Read[api.RDMA](j.cfg.Ledger, api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.PortNumber.String()})
 		if !ok {
 			return nil
 		}
 		return rdma.Device
 	}}
-	if j.cfg.Cables != nil {
-		now.Cables = j.cfg.Cables()
-	}
-	return now
 }
 
 // noteLinks notes what the ranks of a new attempt talk over, and looks at once
@@ -64,14 +56,10 @@ func (a *actor) noteLinks() {
 	if len(at.Plan.Ranks) < 2 {
 		return // it talks to nobody
 	}
-	now := a.j.facts()
-	if a.state.Job.Phase != api.JobPlacing {
-		a.noted.links = links.Resume(*at.Plan, now)
-		return
-	}
-	a.noted.links = links.Begin(*at.Plan, now)
-	if c := a.noted.links.Broken(*at.Plan, now); c != nil {
-		a.post(lost(at.Attempt, c))
+	now, isNew := a.j.facts(), a.state.Job.Phase == api.JobPlacing
+	a.noted.links = links.Begin(*at.Plan, now, isNew)
+	if c := a.noted.links.Broken(*at.Plan, now); isNew && c != nil {
+		a.notify(lost(at.Attempt, c))
 	}
 }
 
@@ -80,7 +68,8 @@ func lost(attempt int, c *api.Cause) phase.LinkLost {
 	return phase.LinkLost{Attempt: attempt, Cause: phase.Cause{Reason: c.Reason, Message: c.Message}}
 }
 
-// inspect tells the phase machine what is not as it was.
+// inspect has a home look whether its ranks can still talk, and whether their nodes
+// stay, and tells the phase machine what is not as it was.
 func (a *actor) inspect() {
 	at := a.state.Job.OpenAttempt()
 	if a.noted == nil || at == nil || at.Plan == nil || at.Attempt != a.noted.attempt {

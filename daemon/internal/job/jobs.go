@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -60,22 +61,20 @@ func New(cfg Config) (*Jobs, error) {
 	if memory == nil {
 		memory = map[api.JobID]Remembered{}
 	}
-	if cfg.Keep <= 0 {
-		cfg.Keep = DefaultKeep
-	}
+	cfg.Keep = cmp.Or(cfg.Keep, DefaultKeep)
 	j := &Jobs{cfg: cfg, line: line{by: map[string][]waiter{}}, ready: make(chan struct{}), jobs: map[api.JobID]*known{}, memory: memory,
 		values: map[api.JobID]map[string]string{}, requests: map[requestKey]api.JobID{}, applies: map[declaration]bool{}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	j.beater = beat.New(beat.Config{Self: cfg.Node, Clock: cfg.Clock, Link: cfg.Beats, Times: cfg.BeatTimes,
 		Lost: func(n api.NodeID, silent time.Duration) { j.beats(n, silent, true) },
 		Back: func(n api.NodeID) { j.beats(n, 0, false) }})
-	cfg.Beats.HungUp(j.excuse)
-	cfg.Peers.HandleCall(gate.HandleOffer(gate.SubmitJob, j.handed))
-	cfg.Peers.HandleCall(gate.HandlePerson(gate.StopJob, j.stopWished))
-	cfg.Peers.HandleCall(gate.HandlePerson(gate.DeleteJob, j.deleteWished))
-	cfg.Peers.HandleCall(gate.HandleValues(gate.JobValues, j.valuesWished))
-	cfg.Peers.HandleCall(gate.HandleMember(gate.Hold, j.handleHold))
-	cfg.Peers.HandleCall(gate.HandleVote(gate.VoteHome, j.handleVote))
+	cfg.Beats.HungUp(j.allowSilence)
+	cfg.Peers.HandleCall(gate.HandleOffer(gate.SubmitJob, loaded(j, j.handed)))
+	cfg.Peers.HandleCall(gate.HandlePerson(gate.StopJob, loaded(j, j.stopRequested)))
+	cfg.Peers.HandleCall(gate.HandlePerson(gate.DeleteJob, loaded(j, j.deleteRequested)))
+	cfg.Peers.HandleCall(gate.HandleValues(gate.JobValues, loaded(j, j.valuesRequested)))
+	cfg.Peers.HandleCall(gate.HandleMember(gate.Hold, loaded(j, j.handleHold)))
+	cfg.Peers.HandleCall(gate.HandleVote(gate.VoteHome, loaded(j, j.handleVote)))
 	return j, nil
 }
 
@@ -84,7 +83,7 @@ func New(cfg Config) (*Jobs, error) {
 func (j *Jobs) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, j.cancel)
 	defer stop()
-	unwatch := j.cfg.Sight.Watch(j.sightChanged)
+	unwatch := j.cfg.Presence.Watch(j.presenceChanged)
 	records, jobs := j.followJobs()
 	j.load(records)
 	facts := j.followFacts()
@@ -112,7 +111,7 @@ func (j *Jobs) spawn(f func()) bool {
 	return true
 }
 
-// wait waits until the stored jobs are there.
+// wait waits until the stored jobs are loaded.
 func (j *Jobs) wait(ctx context.Context) error {
 	select {
 	case <-j.ready:
@@ -127,30 +126,35 @@ func (j *Jobs) wait(ctx context.Context) error {
 	}
 }
 
+// loaded has other nodes' calls answered once the stored jobs are there.
+func loaded[W, P any](j *Jobs, do func(context.Context, W, P) (any, error)) func(context.Context, W, P) (any, error) {
+	return func(ctx context.Context, who W, params P) (any, error) {
+		if err := j.wait(ctx); err != nil {
+			return nil, err
+		}
+		return do(ctx, who, params)
+	}
+}
+
 func (j *Jobs) now() api.Time { return api.TimeOf(j.cfg.Clock.Now()) }
 
 // name is what people call a node.
-func (j *Jobs) name(id api.NodeID) string {
-	if j.cfg.Name == nil {
-		return id.Display()
-	}
-	return j.cfg.Name(id)
-}
+func (j *Jobs) name(id api.NodeID) string { return j.cfg.Name(id) }
 
-// sight is who is there now.
-func (j *Jobs) sight() phase.Sight {
-	s := phase.Sight{Members: slices.Clone(j.cfg.Sight.Members()), Reached: slices.Clone(j.cfg.Sight.Reached())}
+// presence gives the nodes that are members and those that are reachable now.
+func (j *Jobs) presence() phase.Presence {
+	s := phase.Presence{Members: slices.Clone(j.cfg.Presence.Members()), Reached: slices.Clone(j.cfg.Presence.Reached())}
 	slices.Sort(s.Members)
 	slices.Sort(s.Reached)
 	return s
 }
 
-// sightChanged tells every job who is there, and who is there that this node is.
-func (j *Jobs) sightChanged() {
+// presenceChanged tells every job who is there, and who is there that this node is.
+func (j *Jobs) presenceChanged() {
 	j.spawn(j.beater.Now) // the caller may hold what sending needs
 	j.changes.Add(1)
 	for _, a := range j.actors() {
-		a.post(look{})
+		a.post(a.look)
 	}
 }
 
@@ -169,6 +173,6 @@ func (j *Jobs) actors() []*actor {
 // beats passes on what the beater noticed.
 func (j *Jobs) beats(node api.NodeID, silent time.Duration, lost bool) {
 	for _, a := range j.actors() {
-		a.post(heard{node, silent, lost})
+		a.post(func() { a.received(node, silent, lost) })
 	}
 }

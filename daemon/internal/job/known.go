@@ -13,12 +13,12 @@ import (
 // known is what is held of one job. Of one that was deleted it is little, and stays.
 type known struct {
 	*body
-	gone    bool // deleted; body is read only
-	over    bool // a home has said that it ended
-	lapsed  bool // leases ran out that this node was to renew as the home
-	told    bool // it is being forgotten, with what becomes of its output
-	actor   *actor
-	watches map[*Watch]struct{} // nil for none
+	gone     bool // deleted; body is read only
+	over     bool // a home has said that it ended
+	lapsed   bool // leases ran out that this node was to renew as the home
+	reported bool // it is being forgotten, with what becomes of its output
+	actor    *actor
+	watches  map[*Watch]struct{} // nil for none
 }
 
 // body is what a job consists of.
@@ -73,7 +73,7 @@ func (k *known) best() (held, bool) {
 	return best, found && !k.gone
 }
 
-// changed wakes who watches the job.
+// changed wakes everybody who watches the job.
 func (k *known) changed() {
 	for w := range k.watches {
 		w.hint.Wake()
@@ -99,7 +99,7 @@ func (j *Jobs) absorb(r *ledger.Record) {
 	if old, ok := k.docs[node]; k.gone || j.memory[id].Gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
 		return
 	}
-	switch isAct, err := j.verify(k, id, job); {
+	switch isAct, err := j.verifyLocked(k, id, job); {
 	case isAct:
 		k.acts[node] = held{r, job}
 		return
@@ -111,18 +111,18 @@ func (j *Jobs) absorb(r *ledger.Record) {
 		return
 	}
 	delete(k.acts, node)
-	j.take1(id, k, node, held{r, job})
+	j.take1Locked(id, k, node, held{r, job})
 }
 
-// take1 takes in a document that is proven. The caller holds mu.
-func (j *Jobs) take1(id api.JobID, k *known, node api.NodeID, h held) {
+// take1Locked takes in a document that is proven.
+func (j *Jobs) take1Locked(id api.JobID, k *known, node api.NodeID, h held) {
 	job := h.job
 	k.docs[node] = h
 	if job.Phase.Ended() && !k.over {
 		k.over = true
 		j.spawn(func() { j.remembers(id, func(m *Remembered) { m.Ended = true }) })
 	}
-	defer j.lookAgain(id, k)
+	defer j.lookAgainLocked(id, k)
 	if rid := k.spec.RequestID; rid != "" && k.spec.Principal.Node == j.cfg.Node {
 		j.requests[requestKey{k.spec.Principal, rid}] = id
 	}
@@ -132,7 +132,7 @@ func (j *Jobs) take1(id api.JobID, k *known, node api.NodeID, h held) {
 	case a == nil:
 		j.revive(id, k)
 	case node != j.cfg.Node:
-		a.post(phase.Seen{Job: job})
+		a.notify(phase.Seen{Job: job})
 	case a.shown.Load().role != phase.RoleHome:
 		a.post(a.regain)
 	}
@@ -161,11 +161,11 @@ func (a *actor) regain() {
 	}
 }
 
-// verify checks whose a job is, and that its home is. What this node wrote it had
-// checked; and who has left the cluster since has still asked for what was checked
-// before. isAct says that only a person's take-over elsewhere does not bind this node.
-// The caller holds mu.
-func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err error) {
+// verifyLocked checks whose a job is, and that its home is. What this node wrote it
+// had checked; and who has left the cluster since has still asked for what was
+// checked before. isAct says that only a person's take-over elsewhere does not bind
+// this node.
+func (j *Jobs) verifyLocked(k *known, id api.JobID, job api.Job) (isAct bool, err error) {
 	was, isThere := k.docs[job.Home]
 	again := !job.Phase.Ended() && (isThere && was.job.Phase.Ended() || !k.over && j.memory[id].Ended) // it had ended
 	if !sane(job) || again {
@@ -190,7 +190,7 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err erro
 		}
 	}
 	if job.Home != j.cfg.Node {
-		isAct, err = j.proven(spec, job)
+		isAct, err = j.provenLocked(spec, job)
 	}
 	if (k.raw == nil || k.anew(job, j.cfg.Node)) && (err == nil || isAct) {
 		k.spec, k.raw, k.sig, k.cluster, k.shown = spec, job.Spec, job.SpecSig, cluster, summed{}
@@ -240,14 +240,15 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 		a.later(wait, a.takeBack)
 		return
 	}
-	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster})
+	b := begin{job: best.job, spec: k.spec, cluster: k.cluster}
+	a.post(func() { a.begin(b) })
 	for _, n := range writers(k) {
 		if n != j.cfg.Node && n != best.job.Home {
-			a.post(phase.Seen{Job: k.docs[n].job})
+			a.notify(phase.Seen{Job: k.docs[n].job})
 		}
 	}
 	for _, d := range k.ranks {
-		a.post(d)
+		a.post(func() { a.rankReported(d) })
 	}
 }
 
@@ -310,7 +311,7 @@ func (j *Jobs) absorbRank(r *ledger.Record) {
 	}
 	k.ranks[r.Key()] = d
 	k.changed()
-	if k.actor != nil {
-		k.actor.post(d)
+	if a := k.actor; a != nil {
+		a.post(func() { a.rankReported(d) })
 	}
 }

@@ -24,7 +24,7 @@ type waiter struct {
 	at    api.Time
 }
 
-// join puts an actor in its place.
+// join puts an actor in its place in the line of its want.
 func (l *line) join(a *actor, want string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +51,7 @@ func (l *line) leave(a *actor, want string) {
 	case len(all) == 0:
 		delete(l.by, want)
 	case i == 0:
-		all[0].actor.post(turn{})
+		all[0].actor.post(all[0].actor.turn)
 	}
 }
 
@@ -74,8 +74,12 @@ func (l *line) firsts() []*actor {
 	return out
 }
 
-// turn says that an actor is the first of its line now.
-type turn struct{}
+// turn is when an actor is the first of its line now.
+func (a *actor) turn() {
+	if a.begun {
+		a.planIn(planTurn)
+	}
+}
 
 // behind is for what a job waits that is not the first of its line.
 func behind() phase.Unplaceable {
@@ -85,13 +89,7 @@ func behind() phase.Unplaceable {
 
 // wantOf is what a job wants of a place: all that a plan depends on.
 func wantOf(spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) string {
-	raw, err := json.Marshal(struct {
-		Placement  api.Placement
-		Principal  api.Principal
-		AllowMixed bool
-		Builtin    bool
-		MLX        map[api.NodeID]api.ProgramMLX
-	}{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx})
+	raw, err := json.Marshal([]any{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx})
 	if err != nil {
 		return string(spec.Job) // nobody wants the same
 	}

@@ -32,7 +32,7 @@ func TestWhoIsFirstInLine(t *testing.T) {
 	l.leave(other, "two")
 	is.True(l.isFirst(early, "two"))
 	l.leave(early, "two")
-	is.Equal(late.queue, []any{turn{}})
+	is.Equal(len(late.queue), 1) // its turn
 	is.Equal(len(early.queue)+len(twin.queue)+len(other.queue), 0)
 	is.True(l.isFirst(late, "two"))
 	l.leave(late, "two")
@@ -51,7 +51,7 @@ func TestAJobStandsInOneLine(t *testing.T) {
 	is.True(!second.lineUp())
 	first.stepOut()
 	first.stepOut()
-	is.Equal(second.queue, []any{turn{}})
+	is.Equal(len(second.queue), 1) // its turn
 	is.True(second.lineUp())
 	is.True(first.lineUp()) // its place is by when it was submitted
 }

@@ -66,11 +66,8 @@ func (k *known) summary(id api.JobID, best held) api.JobSummary {
 func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	now := k.seen(job)
 	s := api.JobSummary{
-		Job: id, Name: k.spec.Name, Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
+		Job: id, Name: cmp.Or(k.spec.Name, k.spec.Program.ScriptName()), Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
 		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
-	}
-	if s.Name == "" {
-		s.Name = k.spec.Program.ScriptName()
 	}
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
 		plan := job.Attempts[n-1].Plan
@@ -92,7 +89,7 @@ func (k *known) seen(job api.Job) api.Job {
 	s := k.actor.shown.Load()
 	if s.role == phase.RoleFollower && s.phase == api.JobHomeLost && !job.Phase.Ended() && job.Phase != api.JobHomeLost {
 		job.Phase, job.PhaseSince = api.JobHomeLost, s.since
-		job.Reason, job.Message = api.ReasonHomeLost, k.actor.j.name(job.Home)+", which keeps the job, is out of sight."
+		job.Reason, job.Message = api.ReasonHomeLost, k.actor.j.name(job.Home)+", which keeps the job, cannot be reached."
 		job.WaitingFor = "node " + k.actor.j.name(job.Home) + ", or a person's take-over"
 	}
 	return job
@@ -100,23 +97,21 @@ func (k *known) seen(job api.Job) api.Job {
 
 // Get is one job with the ranks of its current attempt.
 func (j *Jobs) Get(ctx context.Context, c Caller, p api.JobSelect) (api.JobGetResult, error) {
-	if err := j.wait(ctx); err != nil {
-		return api.JobGetResult{}, err
-	}
-	if _, _, err := j.find(c, p.Job); err != nil {
+	if _, _, err := j.find(ctx, c, p.Job); err != nil {
 		return api.JobGetResult{}, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	result, _, ok := j.get(p.Job)
+	result, _, ok := j.getLocked(p.Job)
 	if !ok {
 		return result, api.NewError(api.ReasonNoSuchJob, p.Job.String())
 	}
 	return result, nil
 }
 
-// get is a job as it is shown, under the lock.
-func (j *Jobs) get(id api.JobID) (api.JobGetResult, api.Job, bool) {
+// getLocked gives a job as it is shown, with the ranks of its current attempt; false
+// where there is none.
+func (j *Jobs) getLocked(id api.JobID) (api.JobGetResult, api.Job, bool) {
 	k := j.jobs[id]
 	result := api.JobGetResult{Ranks: []api.Document{}}
 	if k == nil {

@@ -1,12 +1,10 @@
 package job
 
 import (
-	"context"
 	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/peer"
 )
 
 // followJobs begins to read what is said of jobs and ranks, deletions too.
@@ -109,29 +107,29 @@ func (j *Jobs) hints(facts *ledger.Follower) {
 		}
 		states := slices.DeleteFunc(slices.Clone(change.Put), func(r *ledger.Record) bool { return r.Key().Kind != api.KindNodeState })
 		if !change.Whole { // what stopped before is excused no more
-			j.excuseStopping(states)
+			j.allowStopping(states)
 		}
 		if len(states) > 0 || change.Whole {
 			j.LinksChanged()
 		}
 		j.changes.Add(1)
 		for _, a := range j.line.firsts() {
-			a.post(hint{})
+			a.post(a.hinted)
 		}
 	}
 }
 
-// excuse has a node be waited for whose daemon stops or has died: to start it again takes
+// allowSilence has a node be waited for whose daemon stops or has died: to start it again takes
 // longer than it takes to notice a Mac that died, and its ranks run on under their shims.
 // Half a lease leaves time to end them all in order.
-func (j *Jobs) excuse(node api.NodeID) { j.beater.Excuse(node, j.cfg.Times().Lease/2) }
+func (j *Jobs) allowSilence(node api.NodeID) { j.beater.AllowSilence(node, j.cfg.Times().Lease/2) }
 
-// excuseStopping excuses nodes whose daemons have said that they stop.
-func (j *Jobs) excuseStopping(states []*ledger.Record) {
+// allowStopping excuses nodes whose daemons have said that they stop.
+func (j *Jobs) allowStopping(states []*ledger.Record) {
 	for _, r := range states {
 		var state api.NodeState
 		if r.Decode(&state) == nil && state.State == api.SelfStopping {
-			j.excuse(r.Key().Node)
+			j.allowSilence(r.Key().Node)
 		}
 	}
 }
@@ -143,33 +141,32 @@ func (j *Jobs) followFacts() *ledger.Follower {
 	return f
 }
 
-// call asks a node something, for so long at most.
-// It asks again where the time passed while this daemon did not run itself: every method
-// may be called again with the same. And it does while there is no path to a node that is in
-// sight, which is so for a moment after a cable was plugged in.
-func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
-	for {
-		away := j.away()
-		bound, cancel := within.of(ctx, j.cfg.Clock)
-		err := j.callWhile(bound, node, method, params, result, func() bool { return slices.Contains(j.cfg.Sight.Reached(), node) })
-		isLate := bound.Err() != nil
-		cancel()
-		if err == nil || !isLate || ctx.Err() != nil || j.away() == away {
-			return err
-		}
+// Caller is the person who calls a method of the API.
+type Caller struct {
+	// Principal is the person; of this node.
+	Principal api.Principal
+	// Admin says that it is an administrator of this Mac.
+	Admin bool
+}
+
+// may reports whether one principal may act for another.
+func (j *Jobs) may(by, of api.Principal) bool {
+	return by.Valid() && (by == of || j.cfg.Access.May(by, of))
+}
+
+// allowed refuses a caller who may not act for the job's principal.
+func (j *Jobs) allowed(c Caller, id api.JobID, of api.Principal) error {
+	if c.Admin || j.may(c.Principal, of) {
+		return nil
 	}
+	return api.NewError(api.ReasonNotYourJob, id.String())
 }
 
-// callUntilThere is call, and calls again while there is no path to the node, which
-// is so for a moment when one of the two daemons was started again.
-func (j *Jobs) callUntilThere(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
-	ctx, cancel := within.of(ctx, j.cfg.Clock)
-	defer cancel()
-	return j.callWhile(ctx, node, method, params, result, func() bool { return true })
-}
-
-// callWhile calls again while there is no path to the node, for as long as may be.
-func (j *Jobs) callWhile(ctx context.Context, node api.NodeID, method string, params, result any, may func() bool) error {
-	again := func(err error) bool { return peer.IsUnreached(err) && may() }
-	return peer.Again(ctx, j.cfg.Clock, callAgain, again, func() error { return j.cfg.Peers.Call(ctx, node, method, params, result) })
+// speaker is whose request a caller's is at another node. An administrator speaks
+// for this node's people, for whom it vouches, and for nobody else's.
+func (j *Jobs) speaker(c Caller, of api.Principal) api.Principal {
+	if c.Admin && of.Node == j.cfg.Node {
+		return of
+	}
+	return c.Principal
 }

@@ -17,12 +17,12 @@ type preparing struct {
 	lost  int // answers to the order to run that get lost
 }
 
-// prepare has a process wait for the others once it is prepared. The caller holds
+// prepareLocked has a process wait for the others once it is prepared. The caller holds
 // the machine's lock.
-func (p *process) prepare(run func()) {
+func (p *process) prepareLocked(run func()) {
 	m := p.at
 	p.doc.Phase, p.run = api.RankPreparing, run
-	m.tell(p)
+	m.notify(p)
 	p.ends = time.AfterFunc(m.preparing.takes, func() {
 		if m.preparing.fails {
 			p.giveUp(api.ReasonPrepareFailed)
@@ -31,7 +31,7 @@ func (p *process) prepare(run func()) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		p.doc.PreparedAt = api.TimeOf(time.Now())
-		m.tell(p)
+		m.notify(p)
 	})
 }
 
@@ -42,7 +42,7 @@ func (p *process) giveUp(why api.Reason) {
 	if p.doc.Phase == api.RankPreparing {
 		p.doc.Phase, p.doc.Reason = api.RankExited, why
 		p.stop()
-		p.at.tell(p)
+		p.at.notify(p)
 	}
 }
 

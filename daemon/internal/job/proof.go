@@ -6,6 +6,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
 )
 
 // Current is what is known of a job that is not deleted; false where it is, or is not
@@ -38,7 +39,7 @@ func (j *Jobs) Asked(id api.JobID) (gate.Known, bool) {
 	select {
 	case <-j.ready:
 	default:
-		ctx, cancel := timeout{callWithin, "the stored jobs"}.of(j.ctx, j.cfg.Clock)
+		ctx, cancel := native.WithTimeout(j.ctx, j.cfg.Clock, callWithin, "the stored jobs")
 		defer cancel()
 		_ = j.wait(ctx) // what is known then is all that there is to say
 	}
@@ -74,7 +75,7 @@ func (j *Jobs) Counts(id api.JobID, job api.Job) bool {
 			return own
 		}
 	}
-	_, err := j.proven(spec, job)
+	_, err := j.provenLocked(spec, job)
 	return own || err == nil
 }
 
@@ -97,9 +98,9 @@ func (s steps) Act(job api.Job, by api.Principal, to api.NodeID, epoch uint64) a
 
 var _ phase.Steps = steps{}
 
-// boundLocked reports whether a person's take-over, at a node other than the submitter's,
-// binds this node: the person is its own, or one of its people said so too, or this
-// node was the home, and the leases ran out that it was to renew. The caller holds mu.
+// boundLocked reports whether a person's take-over, at a node other than the
+// submitter's, binds this node: the person is its own, or one of its people said so
+// too, or this node was the home, and the leases ran out that it was to renew.
 func (j *Jobs) boundLocked(step api.Step, act api.Act) bool {
 	if act.By.Node == j.cfg.Node {
 		return true
@@ -118,9 +119,9 @@ func (j *Jobs) Bound(step api.Step, act api.Act) bool {
 	return j.boundLocked(step, act)
 }
 
-// proven verifies a job's home. isAct says that all is proven but that a person's
-// take-over binds this node, which may be so later. The caller holds mu.
-func (j *Jobs) proven(spec api.JobSpec, job api.Job) (isAct bool, err error) {
+// provenLocked verifies a job's home. isAct says that all is proven but that a
+// person's take-over binds this node, which may be so later.
+func (j *Jobs) provenLocked(spec api.JobSpec, job api.Job) (isAct bool, err error) {
 	if err = job.VerifyHomes(spec, j.cfg.Electors, j.boundLocked); err == nil {
 		return false, nil
 	}
@@ -128,28 +129,28 @@ func (j *Jobs) proven(spec api.JobSpec, job api.Job) (isAct bool, err error) {
 	return job.VerifyHomes(spec, j.cfg.Electors, anybody) == nil, err
 }
 
-// lookAgain takes in what persons elsewhere did, where it binds this node by now. The
-// caller holds mu.
-func (j *Jobs) lookAgain(id api.JobID, k *known) {
+// lookAgainLocked takes in what persons elsewhere did, where it binds this node by
+// now.
+func (j *Jobs) lookAgainLocked(id api.JobID, k *known) {
 	for node, h := range k.acts {
-		if isAct, err := j.proven(k.spec, h.job); err == nil {
+		if isAct, err := j.provenLocked(k.spec, h.job); err == nil {
 			delete(k.acts, node)
-			j.take1(id, k, node, h)
+			j.take1Locked(id, k, node, h)
 		} else if !isAct {
 			delete(k.acts, node)
 		}
 	}
 	for node, homes := range k.ends {
-		if j.mayEnd(k, node, homes) {
+		if j.mayEndLocked(k, node, homes) {
 			delete(k.ends, node)
 			j.spawn(func() { j.ended(id) })
 		}
 	}
 }
 
-// mayEnd reports whether the deletion of a job's document by a node counts: the node
-// is or was a legitimate home of the job. The caller holds mu.
-func (j *Jobs) mayEnd(k *known, node api.NodeID, homes []api.Succession) bool {
+// mayEndLocked reports whether the deletion of a job's document by a node counts:
+// the node is or was a legitimate home of the job.
+func (j *Jobs) mayEndLocked(k *known, node api.NodeID, homes []api.Succession) bool {
 	best, ok := k.best()
 	if !ok {
 		return false
@@ -158,7 +159,7 @@ func (j *Jobs) mayEnd(k *known, node api.NodeID, homes []api.Succession) bool {
 		return true
 	}
 	claimed := api.SteppedJob(k.spec, best.job.SpecSHA256, homes)
-	_, err := j.proven(k.spec, claimed)
+	_, err := j.provenLocked(k.spec, claimed)
 	return claimed.Home == node && err == nil
 }
 

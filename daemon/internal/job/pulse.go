@@ -102,19 +102,13 @@ type timer struct {
 
 func (a *actor) startTimer(id phase.TimerID, after time.Duration) {
 	due := a.j.cfg.Clock.Boot() + after
-	a.timers[id] = timer{a.j.cfg.Clock.AfterFunc(after, func() { a.post(rang{id, due}) }), due}
+	a.timers[id] = timer{a.j.cfg.Clock.AfterFunc(after, func() { a.post(func() { a.fired(id, due) }) }), due}
 }
 
-// rang says that a timer was due then.
-type rang struct {
-	id  phase.TimerID
-	due time.Duration
-}
-
-// fired tells the phase machine of a timer, unless it was set to another time meanwhile.
-func (a *actor) fired(r rang) {
-	if t, runs := a.timers[r.id]; runs && t.due == r.due {
-		delete(a.timers, r.id)
-		a.event(phase.TimerFired{Timer: r.id})
+// fired tells the phase machine of a timer that was due then, unless it was set to another time meanwhile.
+func (a *actor) fired(id phase.TimerID, due time.Duration) {
+	if t, runs := a.timers[id]; runs && t.due == due {
+		delete(a.timers, id)
+		a.event(phase.TimerFired{Timer: id})
 	}
 }

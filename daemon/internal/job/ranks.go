@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/peer"
+	"fulmen/native"
 )
 
 // How often an order to start is given whose answer was lost, as by the death of the
@@ -32,16 +35,16 @@ func (a *actor) startRank(e phase.StartRank) {
 	a.starts[key] = append(a.starts[key], done)
 	delete(a.missed, e.Rank)
 	anew := a.anew(e)
-	a.async(func() came {
+	a.async(func() func() {
 		defer close(done)
 		err := a.order(e.Node, "peer.start", params, "to start rank "+ref.String())
 		if err == nil {
-			return came{after: func() {
+			return func() {
 				a.acked[key] = true
 				if a.state.Job.SpecSHA256 != params.Plan.SpecSHA256 { // it came before the new spec, and was taken after
-					a.j.bind(a.id, a.state.Job)
+					a.j.cfg.Bind(a.id, a.state.Job.SpecSHA256)
 				}
-			}}
+			}
 		}
 		return anew(err, a.notStarted(err, e.Node, ref))
 	})
@@ -60,7 +63,7 @@ func (a *actor) order(node api.NodeID, method string, params any, what string) (
 		if try > 0 && !a.pause(startAgain) {
 			return err
 		}
-		err = a.j.call(a.j.ctx, node, method, params, nil, a.j.within(callWithin, node, what))
+		err = a.j.call(a.j.ctx, node, method, params, nil, callWithin, what)
 		if err == nil || definite(err) {
 			break
 		}
@@ -69,18 +72,18 @@ func (a *actor) order(node api.NodeID, method string, params any, what string) (
 }
 
 // notStarted is what an order to start that was not taken means for the attempt.
-func (a *actor) notStarted(err error, node api.NodeID, ref api.RankRef) came {
+func (a *actor) notStarted(err error, node api.NodeID, ref api.RankRef) (then func()) {
 	c := a.j.causeOf(err, node)
 	if a.j.ctx.Err() != nil {
-		return came{}
+		return nil
 	}
 	if !definite(err) { // it may run: the whole group is ended
-		return events(phase.NodeLost{Node: node, Cause: c})
+		return a.events(phase.NodeLost{Node: node, Cause: c})
 	}
 	if newer := a.j.newerHome(a.id, node, err); newer != nil {
-		return events(newer)
+		return a.events(newer)
 	}
-	return events(phase.RankEnded{Attempt: ref.Attempt, Rank: ref.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
+	return a.events(phase.RankEnded{Attempt: ref.Attempt, Rank: ref.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
 }
 
 // endRanks orders a node to end its ranks of an attempt. It waits a moment for the
@@ -100,32 +103,26 @@ func (a *actor) endRanks(e phase.EndRanks) {
 		}
 	}
 	period, anew := max(a.state.Rules.Renewal, time.Second), a.anew(e)
-	a.async(func() came {
+	a.async(func() func() {
 		a.settled(starts)
 		// The way by which it is called may go with the cable for which the group is ended.
-		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.end", params, nil, a.j.within(period, e.Node, "to end its ranks of "+a.id.String()))
+		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.end", params, nil, period, "to end its ranks of "+a.id.String())
 		if err == nil {
-			return events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
+			return a.events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
 		}
 		a.j.cfg.Log.Info("an order to end was not taken; it is repeated", "job", a.id, "node", e.Node, "error", err)
-		return anew(err, events(a.j.newerHome(a.id, e.Node, err)))
+		return anew(err, a.events(a.j.newerHome(a.id, e.Node, err)))
 	})
 }
 
 // settled waits for calls, a moment in all.
 func (a *actor) settled(calls []chan struct{}) {
-	if len(calls) == 0 {
-		return
-	}
-	late := make(chan struct{})
-	t := a.j.cfg.Clock.AfterFunc(startSettle, func() { close(late) })
-	defer t.Stop()
+	ctx, cancel := native.WithTimeout(a.j.ctx, a.j.cfg.Clock, startSettle, "orders to start")
+	defer cancel()
 	for _, done := range calls {
 		select {
 		case <-done:
-		case <-late:
-			return
-		case <-a.j.ctx.Done():
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -146,14 +143,14 @@ func (a *actor) compare(e phase.Renew, listed []int) {
 		}
 		if a.missed[i]++; a.missed[i] > 1 {
 			a.event(phase.RankEnded{Attempt: e.Attempt, Rank: i, Reason: api.ReasonRankLost,
-				Message: a.j.name(e.Node) + " has the rank no more, and did not say how it ended."})
+				Message: a.j.name(e.Node) + " no longer has the rank and did not say how it ended."})
 		}
 	}
 }
 
-// rankSaid takes what a node says of a rank, if it is the node of that rank, and
+// rankReported takes what a node says of a rank, if it is the node of that rank, and
 // says it of what this home started.
-func (a *actor) rankSaid(d rankDoc) {
+func (a *actor) rankReported(d rankDoc) {
 	if !a.begun || a.state.Role != phase.RoleHome {
 		return
 	}
@@ -170,33 +167,29 @@ func (a *actor) rankSaid(d rankDoc) {
 	if r.Reason == api.ReasonLeaseExpired || r.Phase.Ended() && r.Attempt == a.resumed {
 		a.lapse()
 	}
-	message, state, severed, missing := a.sentence(d), api.HandshakeState(""), false, []int(nil)
-	if r.Handshake != nil {
-		state, severed, missing = r.Handshake.State, r.Handshake.Severed, r.Handshake.Missing
+	reported := r.Handshake
+	if reported == nil {
+		reported = &api.Handshake{}
 	}
+	ended := phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: a.sentence(d),
+		Final: final(r.Reason), Handshake: reported.State, Severed: reported.Severed}
 	switch r.Phase {
 	case api.RankExited:
-		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: message,
-			Final: final(r.Reason), Handshake: state, Severed: severed})
+		a.event(ended)
 	case api.RankLost:
-		e := phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: r.Reason, Message: message, Handshake: state}
-		if e.Reason == "" {
-			e.Reason = api.ReasonRankLost
-		}
-		a.event(e)
+		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: cmp.Or(r.Reason, api.ReasonRankLost), Message: ended.Message, Handshake: reported.State})
 	default:
 		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
 		if len(r.Versions) > 0 && a.unlike(r.Attempt) {
 			return
 		}
 		if r.Phase == api.RankEnding && r.Exit != nil && r.Exit.Status() != 0 {
-			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: message,
-				Final: final(r.Reason), Handshake: state, Severed: severed})
+			a.event(phase.RankFailing(ended))
 			return
 		}
-		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Missing: missing, Prepared: !r.PreparedAt.IsZero()}
+		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: reported.State, Missing: reported.Missing, Prepared: !r.PreparedAt.IsZero()}
 		if r.Reason == api.ReasonRankStopped || r.Reason == api.ReasonShimSilent {
-			e.Trouble = phase.Cause{Reason: r.Reason, Message: message}
+			e.Trouble = phase.Cause{Reason: r.Reason, Message: ended.Message}
 		}
 		a.event(e)
 	}
@@ -209,7 +202,7 @@ func (a *actor) lapse() {
 	defer a.j.mu.Unlock()
 	if k := a.j.jobs[a.id]; k != nil && !k.lapsed {
 		k.lapsed = true
-		a.j.lookAgain(a.id, k)
+		a.j.lookAgainLocked(a.id, k)
 	}
 }
 
@@ -272,11 +265,42 @@ func endedByItself(r api.Rank) api.Time {
 func (a *actor) spawnRank(e phase.SpawnRank) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
 	params, anew := api.PeerSpawnParams{Warrant: a.state.Job.Warrant(), Rank: ref, Epoch: e.Epoch}, a.anew(e)
-	a.async(func() came {
+	a.async(func() func() {
 		err := a.order(e.Node, "peer.spawn", params, "to run rank "+ref.String())
 		if err == nil {
-			return came{}
+			return nil
 		}
 		return anew(err, a.notStarted(err, e.Node, ref))
 	})
+}
+
+// call asks a node something, for so long at most; what is what that node is to do.
+// It asks again where the time passed while this daemon did not run itself: every method
+// may be called again with the same. And it does while there is no path to a node that is in
+// sight, which is so for a moment after a cable was plugged in.
+func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params, result any, d time.Duration, what string) error {
+	for {
+		away := j.away()
+		bound, cancel := native.WithTimeout(ctx, j.cfg.Clock, d, j.name(node)+" "+what)
+		err := j.callWhile(bound, node, method, params, result, func() bool { return slices.Contains(j.cfg.Presence.Reached(), node) })
+		isLate := bound.Err() != nil
+		cancel()
+		if err == nil || !isLate || ctx.Err() != nil || j.away() == away {
+			return err
+		}
+	}
+}
+
+// callUntilThere is call, and calls again while there is no path to the node, which
+// is so for a moment when one of the two daemons was started again.
+func (j *Jobs) callUntilThere(ctx context.Context, node api.NodeID, method string, params, result any, d time.Duration, what string) error {
+	ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, d, j.name(node)+" "+what)
+	defer cancel()
+	return j.callWhile(ctx, node, method, params, result, func() bool { return true })
+}
+
+// callWhile calls again while there is no path to the node, for as long as may be.
+func (j *Jobs) callWhile(ctx context.Context, node api.NodeID, method string, params, result any, may func() bool) error {
+	again := func(err error) bool { return peer.IsUnreached(err) && may() }
+	return peer.Again(ctx, j.cfg.Clock, callAgain, again, func() error { return j.cfg.Peers.Call(ctx, node, method, params, result) })
 }

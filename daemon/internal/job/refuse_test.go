@@ -18,7 +18,7 @@ import (
 func signed(t *testing.T, by *machine, key ed25519.PrivateKey, principal api.Principal) api.PeerJobParams {
 	t.Helper()
 	id := api.NewJobID()
-	spec := by.vouched(program(words("hang")).Spec(id, principal, by.now()))
+	spec := by.attested(program(words("hang")).Spec(id, principal, by.now()))
 	spec.Home = principal.Node
 	raw, sig, err := api.SignSpec(cluster, key, spec)
 	if err != nil {
@@ -26,15 +26,15 @@ func signed(t *testing.T, by *machine, key ed25519.PrivateKey, principal api.Pri
 	}
 	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: principal, Home: by.id, Epoch: 1, Phase: api.JobPlacing}
 	offer := job.StepTo(cluster, id, by.w.nodes[1].id, 2).Offer(by.key)
-	return api.PeerJobParams{Wish: api.WishSubmit, Job: id, By: principal, Handed: &job, Offer: &offer}
+	return api.PeerJobParams{RequestKind: api.RequestSubmit, Job: id, By: principal, Handed: &job, Offer: &offer}
 }
 
 // What no member can have asked for is refused, whoever brings it.
 func TestForgedJobsAreRefused(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
-		_, stranger, _ := ed25519.GenerateKey(nil)
-		gone := api.Principal{User: "ada", Node: api.NodeIDFromKey(stranger.Public().(ed25519.PublicKey))}
+		_, nonMember, _ := ed25519.GenerateKey(nil)
+		gone := api.Principal{User: "ada", Node: api.NodeIDFromKey(nonMember.Public().(ed25519.PublicKey))}
 		for name, test := range map[string]struct {
 			make func() api.PeerJobParams
 			want api.Reason
@@ -46,7 +46,7 @@ func TestForgedJobsAreRefused(t *testing.T) {
 				p.By = c.person().Principal
 				return p
 			}, api.ReasonSpecAltered},
-			"a signer who was removed": {func() api.PeerJobParams { p := signed(t, a, stranger, gone); return p }, api.ReasonNotAMember},
+			"a signer who was removed": {func() api.PeerJobParams { p := signed(t, a, nonMember, gone); return p }, api.ReasonNotAMember},
 			"no job":                   {func() api.PeerJobParams { p := signed(t, a, a.key, a.person().Principal); p.Handed = nil; return p }, api.ReasonMissingField},
 			"a job that went on": {func() api.PeerJobParams {
 				p := signed(t, a, a.key, a.person().Principal)
@@ -201,7 +201,7 @@ func TestADocumentThatIsNotItsHomesIsIgnored(t *testing.T) {
 }
 
 // Who may stop, see and delete whose job.
-func TestWishesOfOthers(t *testing.T) {
+func TestRequestsOfOthers(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
 		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
@@ -217,10 +217,10 @@ func TestWishesOfOthers(t *testing.T) {
 		for _, caller := range []Caller{other, admin} { // an administrator there is nobody here
 			is.True(errors.Is(c.Stop(t.Context(), caller, api.JobStopParams{Job: id}), api.ReasonNotYourJob))
 		}
-		wish := api.PeerJobParams{Wish: api.WishStop, Job: id, By: a.person().Principal}
-		is.True(errors.Is(c.cfg.Peers.Call(t.Context(), b.id, "peer.job", wish, nil), api.ReasonPeerNotAllowed)) // forged
-		wish.Wish = api.WishDelete
-		is.True(errors.Is(c.cfg.Peers.Call(t.Context(), b.id, "peer.job", wish, nil), api.ReasonPeerNotAllowed))
+		request := api.PeerJobParams{RequestKind: api.RequestStop, Job: id, By: a.person().Principal}
+		is.True(errors.Is(c.cfg.Peers.Call(t.Context(), b.id, "peer.job", request, nil), api.ReasonPeerNotAllowed)) // forged
+		request.RequestKind = api.RequestDelete
+		is.True(errors.Is(c.cfg.Peers.Call(t.Context(), b.id, "peer.job", request, nil), api.ReasonPeerNotAllowed))
 		is.Equal(b.sees(id).Phase, api.JobRunning)
 
 		all, err := c.List(t.Context(), other, api.JobListParams{})
@@ -321,7 +321,7 @@ func TestDocumentsOfNoHomeCountNothing(t *testing.T) {
 		forge(func(j *api.Job) { last(j, step.Act(m.person().Principal, m.key)) })
 		forge(func(j *api.Job) { last(j, step.Act(a.person().Principal, m.key)) })
 		forge(func(j *api.Job) { // another's spec under this job's id
-			spec := m.vouched(program(words("hang")).Spec(id, m.person().Principal, m.now()))
+			spec := m.attested(program(words("hang")).Spec(id, m.person().Principal, m.now()))
 			raw, sig, err := m.sign(spec)
 			is.NoErr(err)
 			j.Spec, j.SpecSig, j.SpecSHA256, j.Principal, j.Epoch = raw, sig, api.SpecSHA256(raw), spec.Principal, 1

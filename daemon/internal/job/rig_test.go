@@ -17,11 +17,9 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/ledger/ledgertest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
@@ -32,11 +30,11 @@ const cluster = api.ClusterID("0123456789abcdef0123456789abcdef")
 // world is several Macs in one bubble: real controllers over real ledgers, that are
 // replicated within milliseconds, and ranks that are timers.
 type world struct {
-	t     *testing.T
-	desk  *peertest.Desk
-	began time.Time
-	nodes []*machine
-	times phase.Times
+	t        *testing.T
+	scenario *peertest.Network
+	began    time.Time
+	nodes    []*machine
+	times    phase.Times
 
 	mu              sync.Mutex
 	broken          string               // the first broken law
@@ -59,7 +57,7 @@ type machine struct {
 	w    *world
 	id   api.NodeID
 	key  ed25519.PrivateKey
-	disk *ledgertest.Disk
+	disk *peertest.Disk
 
 	up     bool
 	writer *ledger.Writer
@@ -67,28 +65,28 @@ type machine struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
 
-	mu         sync.Mutex
-	hear       func(api.NodeID)
-	hungUp     func(api.NodeID)
-	sight      []func()
-	in         atomic.Value // the cluster; nil = the world's
-	memory     memory
-	deaf       bool          // sends and hears no beats
-	frozen     chan struct{} // closed when it goes on; nil while it does
-	forgot     []string
-	removed    atomic.Bool // from the cluster
-	wrote      []api.Job   // its last documents of jobs, in order
-	full       bool        // the disk
-	denies     func() (api.Grant, error)
-	nameless   time.Time    // until when it knows no names of others, since its database is lost
-	takesBack  bool         // its own documents of jobs that others kept, since its database is lost
-	beside     api.Reason   // what else uses the GPU that it lends
-	preparing  preparing    // how that goes
-	prepared   string       // the version of Python that its ranks find once they are prepared
-	step       atomic.Int64 // by how much the wall clock was set
-	reads      atomic.Int64 // of its cluster, after which it is next
-	next       api.ClusterID
-	unanswered atomic.Int64 // orders to start that it does not answer
+	mu           sync.Mutex
+	receive      func(api.NodeID)
+	hungUp       func(api.NodeID)
+	presence     []func()
+	in           atomic.Value // the cluster; nil = the world's
+	memory       memory
+	unresponsive bool          // sends and hears no beats
+	frozen       chan struct{} // closed when it goes on; nil while it does
+	forgot       []string
+	removed      atomic.Bool // from the cluster
+	wrote        []api.Job   // its last documents of jobs, in order
+	full         bool        // the disk
+	denies       func() (api.Grant, error)
+	nameless     time.Time    // until when it knows no names of others, since its database is lost
+	takesBack    bool         // its own documents of jobs that others kept, since its database is lost
+	beside       api.Reason   // what else uses the GPU that it lends
+	preparing    preparing    // how that goes
+	prepared     string       // the version of Python that its ranks find once they are prepared
+	step         atomic.Int64 // by how much the wall clock was set
+	reads        atomic.Int64 // of its cluster, after which it is next
+	next         api.ClusterID
+	unanswered   atomic.Int64 // orders to start that it does not answer
 	ranks
 }
 
@@ -96,13 +94,13 @@ type machine struct {
 func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, desk: peertest.NewDesk(), began: time.Now(), times: phase.DefaultTimes(),
+		w := &world{t: t, scenario: peertest.NewNetwork(), began: time.Now(), times: phase.DefaultTimes(),
 			alive: map[api.RankRef]api.NodeID{},
 			lack:  map[string]api.Cause{}, calls: map[string]int{}}
 		for i := range n {
 			seed := sha256.Sum256(fmt.Append(nil, "mac", i))
 			key := ed25519.NewKeyFromSeed(seed[:])
-			m := &machine{w: w, id: api.NodeIDFromKey(key.Public().(ed25519.PublicKey)), key: key, disk: &ledgertest.Disk{}}
+			m := &machine{w: w, id: api.NodeIDFromKey(key.Public().(ed25519.PublicKey)), key: key, disk: &peertest.Disk{}}
 			m.ranks.init()
 			w.nodes = append(w.nodes, m)
 		}
@@ -158,7 +156,7 @@ func (m *machine) isIn() api.ClusterID {
 }
 
 // PublicKey makes the machines of one cluster its members.
-func (m *machine) PublicKey(id api.NodeID) ([]byte, bool) {
+func (m *machine) PublicKey(id api.NodeID) (ed25519.PublicKey, bool) {
 	for _, o := range m.w.nodes {
 		if o.id == id && o.isIn() == m.isIn() && !o.removed.Load() {
 			return o.key.Public().(ed25519.PublicKey), true
@@ -168,7 +166,7 @@ func (m *machine) PublicKey(id api.NodeID) ([]byte, bool) {
 }
 
 // SignerKey makes those that were removed former members.
-func (m *machine) SignerKey(id api.NodeID) ([]byte, bool) {
+func (m *machine) SignerKey(id api.NodeID) (ed25519.PublicKey, bool) {
 	o := m.w.node(id)
 	return o.key.Public().(ed25519.PublicKey), o.isIn() == m.isIn()
 }
@@ -213,23 +211,23 @@ func (m *machine) start() {
 		m.w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	electors := gatetest.Electors(m, m.voters)
+	electors := peertest.Electors(m, m.voters)
 	var jobs *Jobs
-	node := m.w.desk.New(m.id)
-	peers := peer.New(m.id, node, gatetest.New(gate.Config{
+	node := m.w.scenario.New(m.id)
+	peers := peer.New(m.id, node, peertest.NewGate(gate.Config{
 		Self: m.id, Electors: electors, Clock: m.clock(),
 		Known: func(id api.JobID) (gate.Known, bool) { return jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return jobs.Bound(s, a) },
 		Maps:  func(by, _ api.Principal) bool { return by == m.w.friend },
 	}))
 	m.mu.Lock()
-	m.ledger, m.writer, m.stop, m.ended, m.up, m.sight = l, writer, cancel, make(chan struct{}), true, nil
+	m.ledger, m.writer, m.stop, m.ended, m.up, m.presence = l, writer, cancel, make(chan struct{}), true, nil
 	m.mu.Unlock()
 	m.serve(peers)
 	jobs, err = New(Config{
 		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.isIn())} }, Memory: &m.memory,
-		Clock: m.clock(), Peers: icyPeers{peers, m}, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
-		Keep:   m.w.keep,
+		Clock: m.clock(), Peers: icyPeers{peers, m}, Ledger: l, Documents: docs{m}, Presence: eyes{m}, Access: m, Beats: network{m}, Planner: planner{m},
+		Keep: m.w.keep, Settle: func() error { return nil },
 		Cables: m.w.cablesNow, Name: m.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
 			for _, one := range all {
@@ -248,8 +246,8 @@ func (m *machine) start() {
 		m.w.t.Fatal(err)
 	}
 	m.Jobs = jobs
-	m.w.desk.Put(node) // from here on calls come
-	m.tellAgain()
+	m.w.scenario.Put(node) // from here on calls come
+	m.notifyAgain()
 	run, ended := m.Jobs, m.ended
 	go func() {
 		defer close(ended)
@@ -278,7 +276,7 @@ func (m *machine) replicate(ctx context.Context, own *ledger.Watcher) {
 }
 
 func (m *machine) bring(to *machine, r *ledger.Record) {
-	if to != m && m.w.desk.Joined(m.id, to.id) {
+	if to != m && m.w.scenario.Joined(m.id, to.id) {
 		to.thaws(func() {
 			to.mu.Lock()
 			l := to.ledger
@@ -301,11 +299,11 @@ func (m *machine) kill() {
 		o.mu.Lock()
 		hungUp := o.hungUp
 		o.mu.Unlock()
-		if o != m && o.isUp() && m.w.desk.Joined(m.id, o.id) {
+		if o != m && o.isUp() && m.w.scenario.Joined(m.id, o.id) {
 			go o.thaws(func() { hungUp(m.id) })
 		}
 	}
-	m.w.desk.Remove(m.id)
+	m.w.scenario.Remove(m.id)
 	m.stop()
 	<-m.ended
 	m.w.changed()
@@ -316,7 +314,7 @@ func (m *machine) kill() {
 func (m *machine) forgets(away time.Duration) {
 	m.kill()
 	pass(away)
-	m.disk, m.memory, m.takesBack = &ledgertest.Disk{}, memory{}, true
+	m.disk, m.memory, m.takesBack = &peertest.Disk{}, memory{}, true
 	m.nameless = time.Now().Add(2 * time.Second)
 	m.start()
 	pass(2 * time.Second)
@@ -340,7 +338,7 @@ func (m *machine) isUp() bool {
 func (m *machine) cut(others ...*machine) {
 	for _, o := range others {
 		if o != m {
-			m.w.desk.Cut(m.id, o.id)
+			m.w.scenario.Cut(m.id, o.id)
 		}
 	}
 	m.w.changed()
@@ -348,7 +346,7 @@ func (m *machine) cut(others ...*machine) {
 
 func (m *machine) join(others ...*machine) {
 	for _, o := range others {
-		m.w.desk.Join(m.id, o.id)
+		m.w.scenario.Join(m.id, o.id)
 	}
 	m.w.changed()
 }
@@ -360,9 +358,9 @@ func (w *world) changed() {
 		<-time.After(time.Second)
 		for _, m := range w.nodes {
 			m.mu.Lock()
-			told, l := slices.Clone(m.sight), m.ledger
+			reported, l := slices.Clone(m.presence), m.ledger
 			m.mu.Unlock()
-			for _, f := range told {
+			for _, f := range reported {
 				f()
 			}
 			for _, r := range l.List(ledger.Filter{Deleted: true}) {
@@ -381,7 +379,7 @@ type (
 	eyes    struct{ m *machine }
 	docs    struct{ m *machine }
 	planner struct{ m *machine }
-	air     struct{ m *machine }
+	network struct{ m *machine }
 )
 
 func (e eyes) Members() []api.NodeID { return e.m.Members() }
@@ -391,7 +389,7 @@ func (e eyes) Reached() []api.NodeID { return e.m.Reached() }
 func (e eyes) Watch(f func()) (stop func()) {
 	e.m.mu.Lock()
 	defer e.m.mu.Unlock()
-	e.m.sight = append(e.m.sight, f)
+	e.m.presence = append(e.m.presence, f)
 	return func() {}
 }
 
@@ -413,40 +411,40 @@ func (m *machine) Members() []api.NodeID {
 func (m *machine) Reached() []api.NodeID {
 	var all []api.NodeID
 	for _, id := range m.Members() {
-		if m.w.desk.Joined(m.id, id) {
+		if m.w.scenario.Joined(m.id, id) {
 			all = append(all, id)
 		}
 	}
 	return all
 }
 
-func (a air) Send(to api.NodeID) error {
+func (a network) Send(to api.NodeID) error {
 	m := a.m
 	other := m.w.node(to)
 	m.mu.Lock()
-	deaf := m.deaf
+	unresponsive := m.unresponsive
 	m.mu.Unlock()
 	other.mu.Lock()
-	hear := other.hear
-	deaf = deaf || other.deaf
+	receive := other.receive
+	unresponsive = unresponsive || other.unresponsive
 	other.mu.Unlock()
-	if hear != nil && !deaf && m.w.desk.Joined(m.id, to) {
-		go other.thaws(func() { hear(m.id) })
+	if receive != nil && !unresponsive && m.w.scenario.Joined(m.id, to) {
+		go other.thaws(func() { receive(m.id) })
 	}
 	return nil
 }
 
-func (a air) HungUp(f func(api.NodeID)) {
+func (a network) HungUp(f func(api.NodeID)) {
 	a.m.mu.Lock()
 	defer a.m.mu.Unlock()
 	a.m.hungUp = f
 }
 
-func (a air) Receive(f func(api.NodeID)) {
+func (a network) Receive(f func(api.NodeID)) {
 	m := a.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.hear = f
+	m.receive = f
 }
 
 // May lets one principal act for all.
@@ -464,7 +462,7 @@ func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.
 	if full {
 		return api.NewError(api.ReasonDiskFull, "")
 	}
-	return m.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
+	return m.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown, Settled: true})
 }
 
 func (d docs) DeleteJob(id api.JobID, homes []api.Succession) error {

@@ -11,44 +11,37 @@ import (
 	"fulmen/native"
 )
 
-// Stop ends a job, wherever its home is. It returns once the home has the wish on
+// Stop ends a job, wherever its home is. It returns once the home has the request on
 // disk; that all ranks have ended is told by Watch.
 func (j *Jobs) Stop(ctx context.Context, c Caller, p api.JobStopParams) error {
-	if err := j.wait(ctx); err != nil {
-		return err
-	}
-	job, spec, err := j.find(c, p.Job)
+	job, spec, err := j.find(ctx, c, p.Job)
 	if err != nil {
 		return err
 	}
 	if job.Phase.Ended() {
 		return nil // as wished
 	}
-	return j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: p.Job, By: j.speaker(c, spec.Principal), Kill: p.Kill})
+	return j.stop(ctx, api.PeerJobParams{RequestKind: api.RequestStop, Job: p.Job, By: j.speaker(c, spec.Principal), Kill: p.Kill})
 }
 
 // runsAs refuses to end a job of which a program runs.
 func runsAs(spec api.JobSpec) error {
-	e := api.Errorf(api.ReasonJobRunning, spec.Job.String(), "%s runs as %s, and the change would end it.", spec.Name, spec.Job)
-	e.Data.Remedy = "Wait for its end, or say that it is to be replaced."
-	return e
+	return api.Errorf(api.ReasonJobRunning, spec.Job.String(), "%s runs as %s, and the change would end it.", spec.Name, spec.Job).
+		WithRemedy("Wait until it ends, or ask for it to be replaced.")
 }
 
 // ClientGone ends an attached job whose client has left. A detached one goes on.
 func (j *Jobs) ClientGone(ctx context.Context, id api.JobID) error {
-	if err := j.wait(ctx); err != nil {
-		return err
-	}
-	job, spec, err := j.find(Caller{Admin: true}, id)
+	job, spec, err := j.find(ctx, Caller{Admin: true}, id)
 	if err != nil || job.Phase.Ended() || spec.Detached {
 		return err
 	}
-	return j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: id, By: spec.Principal, Reason: api.ReasonClientGone})
+	return j.stop(ctx, api.PeerJobParams{RequestKind: api.RequestStop, Job: id, By: spec.Principal, Reason: api.ReasonClientGone})
 }
 
-// stop takes a wish to the home, following it for a while when it moves.
+// stop takes a request to the home, following it for a while when it moves.
 func (j *Jobs) stop(ctx context.Context, p api.PeerJobParams) error {
-	until := j.cfg.Clock.Boot() + patience
+	until := j.cfg.Clock.Boot() + homeTimeout
 	for {
 		err := j.stopOnce(ctx, p)
 		if err == nil || !errors.Is(err, api.ReasonStaleEpoch) && !errors.Is(err, api.ReasonNoSuchJob) || j.cfg.Clock.Boot() >= until {
@@ -70,19 +63,18 @@ func (j *Jobs) stopOnce(ctx context.Context, p api.PeerJobParams) error {
 	case home == "":
 		return api.NewError(api.ReasonNoSuchJob, p.Job.String())
 	}
-	err := j.call(ctx, home, "peer.job", p, nil, j.within(wishWithin, home, "to stop the job "+p.Job.String()))
-	return j.heardOf(p.Job, home, err, "stopped")
+	err := j.call(ctx, home, "peer.job", p, nil, requestWithin, "to stop the job "+p.Job.String())
+	return j.homeAnswer(p.Job, home, err, "stopped")
 }
 
-// heardOf is what came of a wish that a job's home was told: where it did not answer, who
+// homeAnswer is what came of a request that a job's home was told: where it did not answer, who
 // that is, and what was not done.
-func (j *Jobs) heardOf(id api.JobID, home api.NodeID, err error, done string) error {
+func (j *Jobs) homeAnswer(id api.JobID, home api.NodeID, err error, done string) error {
 	if err == nil || definite(err) {
 		return err
 	}
-	e := api.Errorf(api.ReasonHomeLost, id.String(), "%s, which keeps the job, did not answer, so that it was not %s.", j.name(home), done)
-	e.Data.WaitingFor = "node " + j.name(home)
-	return e
+	return api.Errorf(api.ReasonHomeLost, id.String(), "%s, which keeps the job, did not answer, so that it was not %s.", j.name(home), done).
+		WithWait("node " + j.name(home))
 }
 
 // homeOf is the home as this node knows it, and the job's actor here.
@@ -106,21 +98,20 @@ func (j *Jobs) homeOf(id api.JobID) (home api.NodeID, a *actor, ended bool) {
 	return best.job.Home, k.actor, best.job.Phase.Ended()
 }
 
-// stopHere gives this home the wish, and waits until it is on disk.
+// stopHere gives this home the request, and waits until it is on disk.
 func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) error {
 	if a == nil {
 		return api.NewError(api.ReasonStaleEpoch, p.Job.String())
 	}
 	taken := false
 	var refused error
-	err := a.ask(ctx, func() []phase.Effect {
+	err := a.ask(ctx, func() {
 		taken = a.state.Role == phase.RoleHome
 		if p.Unstarted && hasProgram(a.state.Job.Phase) {
 			refused = runsAs(a.spec)
 		} else if taken {
 			a.event(phase.StopAsked{By: p.By, Kill: p.Kill, Reason: p.Reason})
 		}
-		return nil
 	})
 	switch {
 	case errors.Is(err, api.ReasonJobEnded):
@@ -133,13 +124,10 @@ func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) erro
 	return err
 }
 
-// stopWished takes the wish of another node's person, or what a former home passes on.
-func (j *Jobs) stopWished(ctx context.Context, _ gate.Acting, p api.PeerJobParams) (any, error) {
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
+// stopRequested takes the request of another node's person, or what a former home passes on.
+func (j *Jobs) stopRequested(ctx context.Context, _ gate.Acting, p api.PeerJobParams) (any, error) {
 	if p.Reason != "" && p.Reason != api.ReasonClientGone {
-		return nil, api.Errorf(api.ReasonBadValue, "reason", "%q is no reason to stop a job.", p.Reason)
+		return nil, api.Errorf(api.ReasonBadValue, "reason", "%q is not a reason to stop a job.", p.Reason)
 	}
 	home, a, ended := j.homeOf(p.Job)
 	switch {
@@ -173,7 +161,7 @@ func (j *Jobs) agree(id api.JobID, now api.Job) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if k := j.jobs[id]; k != nil {
-		j.lookAgain(id, k)
+		j.lookAgainLocked(id, k)
 	}
 	return true, nil
 }
@@ -181,10 +169,7 @@ func (j *Jobs) agree(id api.JobID, now api.Job) (bool, error) {
 // TakeOver makes this node the home of a job whose home is gone, or has it follow a
 // take-over by a person at another node.
 func (j *Jobs) TakeOver(ctx context.Context, c Caller, p api.JobSelect) error {
-	if err := j.wait(ctx); err != nil {
-		return err
-	}
-	job, _, err := j.find(c, p.Job)
+	job, _, err := j.find(ctx, c, p.Job)
 	if err != nil {
 		return err
 	}
@@ -199,12 +184,11 @@ func (j *Jobs) TakeOver(ctx context.Context, c Caller, p api.JobSelect) error {
 		return err
 	}
 	var home api.NodeID
-	err = a.ask(ctx, func() []phase.Effect {
+	err = a.ask(ctx, func() {
 		a.event(phase.TakeOver{By: c.Principal})
 		if a.state.Role != phase.RoleHome {
 			home = a.state.Job.Home
 		}
-		return nil
 	})
 	if err == nil && home != "" {
 		e := api.Errorf(api.ReasonHomeInSight, p.Job.String(), "%s, which keeps the job, answers.", j.name(home))

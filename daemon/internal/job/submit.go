@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
 )
 
 // Submit takes a job from one of this node's people: it checks and signs the
@@ -18,13 +19,7 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 	if err := j.wait(ctx); err != nil {
 		return api.JobSubmitResult{}, err
 	}
-	if c.Principal.Node != j.cfg.Node || !c.Principal.Valid() {
-		return api.JobSubmitResult{}, api.Errorf(api.ReasonNotTheWriter, c.Principal.String(), "This node does not vouch for %s.", c.Principal)
-	}
-	if err := checkRequest(p.Request); err != nil {
-		return api.JobSubmitResult{}, err
-	}
-	if err := checkEnvironment(p.Request.Program, p.Environment, false); err != nil {
+	if err := j.checkSubmitted(c, p.Request, p.Environment); err != nil {
 		return api.JobSubmitResult{}, err
 	}
 	j.submits.Lock()
@@ -35,18 +30,28 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 	return j.submit(ctx, p.Request.Spec(api.NewJobID(), c.Principal, j.now()), p.Environment)
 }
 
+// checkSubmitted refuses what cannot be submitted, or not by the caller.
+func (j *Jobs) checkSubmitted(c Caller, r api.JobRequest, values map[string]string) error {
+	if c.Principal.Node != j.cfg.Node || !c.Principal.Valid() {
+		return api.Errorf(api.ReasonNotTheWriter, c.Principal.String(), "This node does not vouch for %s.", c.Principal)
+	}
+	if err := checkRequest(r); err != nil {
+		return err
+	}
+	return checkEnvironment(r.Program, values, false)
+}
+
 // submit takes a job that was checked.
 func (j *Jobs) submit(ctx context.Context, spec api.JobSpec, values map[string]string) (api.JobSubmitResult, error) {
 	id, cluster := spec.Job, j.cfg.Electors.Cluster()
-	spec = j.vouched(spec)
+	spec = j.attested(spec)
 	raw, sig, err := j.sign(spec)
 	if err != nil {
 		return api.JobSubmitResult{}, err
 	}
 	if len(raw) > api.MaxSpecBytes {
-		e := api.Errorf(api.ReasonMessageTooLarge, "request", "The spec has %d bytes; at most %d are taken.", len(raw), api.MaxSpecBytes)
-		e.Data.Remedy = "Put long arguments into a file."
-		return api.JobSubmitResult{}, e
+		return api.JobSubmitResult{}, api.Errorf(api.ReasonMessageTooLarge, "request", "The spec has %d bytes; at most %d are taken.", len(raw), api.MaxSpecBytes).
+			WithRemedy("Put long arguments into a file.")
 	}
 	if len(values) > 0 {
 		j.mu.Lock()
@@ -92,10 +97,7 @@ func (j *Jobs) submitted(by api.Principal, p api.JobSubmitParams) (api.JobID, er
 
 // Retry submits the spec of a job that has ended once more, for the caller.
 func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSubmitResult, error) {
-	if err := j.wait(ctx); err != nil {
-		return api.JobSubmitResult{}, err
-	}
-	best, spec, err := j.find(c, p.Job)
+	best, spec, err := j.find(ctx, c, p.Job)
 	if err != nil {
 		return api.JobSubmitResult{}, err
 	}
@@ -104,9 +106,8 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 	}
 	values := j.environment(p.Job)
 	if missing(spec.Program, values) {
-		e := api.NewError(api.ReasonVariablesLost, p.Job.String())
-		e.Data.Remedy = "Submit it again where the values are set, or retry it on " + j.name(spec.Principal.Node) + "."
-		return api.JobSubmitResult{}, e
+		return api.JobSubmitResult{}, api.NewError(api.ReasonVariablesLost, p.Job.String()).
+			WithRemedy("Submit it again where the values are set, or retry it on " + j.name(spec.Principal.Node) + ".")
 	}
 	request := api.JobRequest{
 		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Placement: spec.Placement, Deadlines: spec.Deadlines,
@@ -121,9 +122,9 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	if err := checkRequest(p.Request); err != nil {
 		return api.JobPlanResult{}, err
 	}
-	spec := j.vouched(p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
+	spec := j.attested(p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
 	explain := func(mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
-		ctx, cancel := timeout{planWithin, "a plan"}.of(ctx, j.cfg.Clock)
+		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a plan")
 		defer cancel()
 		return j.cfg.Planner.Explain(ctx, spec, mlx)
 	}
@@ -166,8 +167,11 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	return result, err
 }
 
-// find gives a job that counts, to whoever may act for it.
-func (j *Jobs) find(c Caller, id api.JobID) (api.Job, api.JobSpec, error) {
+// find gives a job that counts, to whoever may act for it, once the stored jobs are there.
+func (j *Jobs) find(ctx context.Context, c Caller, id api.JobID) (api.Job, api.JobSpec, error) {
+	if err := j.wait(ctx); err != nil {
+		return api.Job{}, api.JobSpec{}, err
+	}
 	j.mu.Lock()
 	k := j.jobs[id]
 	var best held
@@ -191,16 +195,16 @@ func decodeSpec(raw json.RawMessage) (spec api.JobSpec, err error) {
 	return spec, json.Unmarshal(raw, &spec)
 }
 
-// patience is how long a wish follows a home that moves.
-const patience = 3 * time.Second
+// homeTimeout is how long a request follows a home that moves.
+const homeTimeout = 3 * time.Second
 
-// sign signs a spec for the cluster of now.
+// sign signs a spec for the cluster that this node is in now.
 func (j *Jobs) sign(spec api.JobSpec) (json.RawMessage, []byte, error) {
 	return api.SignSpec(j.cfg.Electors.Cluster(), j.cfg.Key, spec)
 }
 
-// vouched is a spec of this node's people, as it is to be signed.
-func (j *Jobs) vouched(spec api.JobSpec) api.JobSpec {
+// attested is a spec of this node's people, as it is to be signed.
+func (j *Jobs) attested(spec api.JobSpec) api.JobSpec {
 	spec.Home, spec.Roster = j.cfg.Node, j.cfg.Roster()
 	if !spec.Kept {
 		spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
@@ -225,12 +229,12 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, clust
 	j.mu.Unlock()
 	var refused error
 	// An early answer would be taken for a refusal, when the job may be here.
-	err := a.await(ctx, func() []phase.Effect {
+	err := a.await(ctx, func() {
 		if a.begun && (a.state.Role == phase.RoleHome || a.state.Job.Epoch >= job.Epoch) {
 			if a.state.Role != phase.RoleHome || a.state.Job.Epoch != job.Epoch {
 				refused = api.NewError(api.ReasonStaleEpoch, id.String())
 			}
-			return nil
+			return
 		}
 		before, begun, signedFor := a.state, a.begun, a.cluster
 		a.stopTimers()
@@ -239,7 +243,7 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, clust
 		a.state, out = phase.Accept(j.cfg.Node, job, a.rules(), j.now())
 		a.carry(out)
 		if a.failure == nil {
-			a.see(j.sight())
+			a.event(j.presence())
 			a.recallOthers()
 		}
 		if refused = a.failure; refused != nil {
@@ -252,7 +256,6 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, clust
 				a.begin(begin{job: before.Job, spec: spec, cluster: signedFor})
 			}
 		}
-		return nil
 	}, never)
 	if err != nil {
 		return err
@@ -263,9 +266,6 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, clust
 // handed makes this node the home of a job that the home before offers it. Asked again
 // it says so again.
 func (j *Jobs) handed(ctx context.Context, o gate.Offered, p api.PeerJobParams) (any, error) {
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
 	job, spec := o.Job(), o.Spec()
 	if !sane(job) || job.Phase.Ended() || job.Attempt != 0 || len(job.Attempts) > 0 {
 		return nil, api.Errorf(api.ReasonBadValue, "handed", "Only a job that was never planned is handed over.")

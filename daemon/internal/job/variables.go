@@ -17,11 +17,8 @@ const (
 	maxEnvironmentBytes = 256 << 10
 )
 
-// valuesWished gives the values of variables to the node that is the job's home.
-func (j *Jobs) valuesWished(ctx context.Context, _ gate.Home, p api.PeerJobParams) (any, error) {
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
+// valuesRequested gives the values of variables to the node that is the job's home.
+func (j *Jobs) valuesRequested(_ context.Context, _ gate.Home, p api.PeerJobParams) (any, error) {
 	return api.PeerJobResult{Environment: maps.Clone(j.environment(p.Job))}, nil
 }
 
@@ -30,12 +27,12 @@ func (j *Jobs) valuesWished(ctx context.Context, _ gate.Home, p api.PeerJobParam
 func (j *Jobs) recallValues(ctx context.Context, id api.JobID, spec api.JobSpec, homes []api.Succession) map[string]string {
 	values := j.environment(id)
 	submitter := spec.Principal.Node
-	if !missing(spec.Program, values) || submitter == j.cfg.Node || !slices.Contains(j.sight().Reached, submitter) {
+	if !missing(spec.Program, values) || submitter == j.cfg.Node || !slices.Contains(j.presence().Reached, submitter) {
 		return values
 	}
 	var result api.PeerJobResult
-	params := api.PeerJobParams{Wish: api.WishValues, Job: id, By: spec.Principal, Homes: homes}
-	err := j.call(ctx, submitter, "peer.job", params, &result, j.within(callWithin, submitter, "to give the values of the job's variables"))
+	params := api.PeerJobParams{RequestKind: api.RequestValues, Job: id, By: spec.Principal, Homes: homes}
+	err := j.call(ctx, submitter, "peer.job", params, &result, callWithin, "to give the values of the job's variables")
 	if err == nil {
 		err = checkEnvironment(spec.Program, result.Environment, false)
 	}
@@ -65,7 +62,7 @@ func checkVariables(field string, names []string) error {
 	for i, name := range names {
 		switch {
 		case !isVariable(name):
-			return bad(field, "Use letters, digits and _, not a digit first.", "%q is no name of a variable", name)
+			return bad(field, "Use letters, digits and _, not a digit first.", "%q is not a name of a variable", name)
 		case reserved(name):
 			return bad(field, "Leave it out.", "%s is set by Fulmen", name)
 		case slices.Contains(names[:i], name):

@@ -14,9 +14,6 @@ import (
 // for a job and an epoch, for no lower one afterwards, and for none once it knows that
 // the job has ended.
 func (j *Jobs) handleVote(ctx context.Context, c gate.Candidate, p api.PeerVoteParams) (any, error) {
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
 	step := c.Step()
 	j.mu.Lock()
 	k := j.jobs[p.Job]
@@ -33,9 +30,8 @@ func (j *Jobs) handleVote(ctx context.Context, c gate.Candidate, p api.PeerVoteP
 		return api.PeerVoteResult{Reason: api.ReasonTakenOver}, nil
 	}
 	may := false
-	err := a.ask(ctx, func() []phase.Effect {
+	err := a.ask(ctx, func() {
 		may = a.begun && a.state.Job.SpecSHA256 == step.SpecSHA256 && a.state.MayVote(step.From, step.Before)
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -67,20 +63,20 @@ func (a *actor) askVotes(e phase.AskVotes) {
 	j, spec := a.j, a.spec
 	params := api.PeerVoteParams{Warrant: e.Job.Warrant(), Job: a.id, From: e.Job.Home, FromEpoch: e.Job.Epoch, Epoch: e.Epoch}
 	step := e.Job.StepTo(j.cfg.Electors.Cluster(), a.id, j.cfg.Node, e.Epoch)
-	a.async(func() came {
+	a.async(func() func() {
 		voters, known := j.cfg.Electors.Voters(spec.Roster)
 		if !known {
 			j.cfg.Log.Warn("the roster of a job is not known here: nobody can vote", "job", a.id)
-			return came{}
+			return nil
 		}
 		results := make([]api.PeerVoteResult, len(voters))
 		var all sync.WaitGroup
 		for i, n := range voters {
-			if !slices.Contains(j.sight().Reached, n) {
+			if !slices.Contains(j.presence().Reached, n) {
 				continue
 			}
 			all.Go(func() {
-				if err := j.call(j.ctx, n, "peer.vote", params, &results[i], j.within(callWithin, n, "to vote for a home of "+a.id.String())); err != nil {
+				if err := j.call(j.ctx, n, "peer.vote", params, &results[i], callWithin, "to vote for a home of "+a.id.String()); err != nil {
 					j.cfg.Log.Info("a node did not vote", "job", a.id, "node", n, "error", err)
 				}
 			})
@@ -91,7 +87,7 @@ func (a *actor) askVotes(e phase.AskVotes) {
 			r := results[i]
 			if r.Vote == nil {
 				if r.VotedEpoch >= e.Epoch {
-					return events(phase.VoteRefused{Epoch: r.VotedEpoch})
+					return a.events(phase.VoteRefused{Epoch: r.VotedEpoch})
 				}
 				continue
 			}
@@ -100,8 +96,8 @@ func (a *actor) askVotes(e phase.AskVotes) {
 			}
 		}
 		if len(voted.Votes)*2 <= len(voters) {
-			return came{}
+			return nil
 		}
-		return events(voted)
+		return a.events(voted)
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"fulmen/daemon/internal/ledger"
 )
 
-// homeless is a world of five in which a job of nodes[2] loses its home, nodes[0];
+// portless is a world of five in which a job of nodes[2] loses its home, nodes[0];
 // nodes[4] is away, so that exactly three can vote, and nodes[1] is the lowest of them.
-func homeless(t *testing.T, w *world) (id api.JobID, before api.Job) {
+func portless(t *testing.T, w *world) (id api.JobID, before api.Job) {
 	t.Helper()
 	submitter, home := w.nodes[2], w.nodes[0]
 	r := program(words("sleep", "10m"), home, submitter)
@@ -34,7 +34,7 @@ func TestVotesOfRemovedMembersProveTheHome(t *testing.T) {
 	in(t, 5, func(t *testing.T, w *world) {
 		is := is.New(t)
 		next, submitter := w.nodes[1], w.nodes[2]
-		id, _ := homeless(t, w)
+		id, _ := portless(t, w)
 		for submitter.sees(id).Home != next.id {
 			pass(time.Second)
 		}
@@ -57,7 +57,7 @@ func TestAHomeThatWasVotedOutOffersInVain(t *testing.T) {
 	in(t, 5, func(t *testing.T, w *world) {
 		is := is.New(t)
 		former, next, submitter, other := w.nodes[0], w.nodes[1], w.nodes[2], w.nodes[3]
-		id, before := homeless(t, w)
+		id, before := portless(t, w)
 		for job := before; job.Home != next.id || job.Phase != api.JobRunning; job = submitter.sees(id) {
 			pass(time.Second)
 		}
@@ -95,7 +95,7 @@ func TestAVoteIsGivenOnce(t *testing.T) {
 	in(t, 5, func(t *testing.T, w *world) {
 		is := is.New(t)
 		next, voter, other := w.nodes[1], w.nodes[2], w.nodes[3]
-		id, before := homeless(t, w)
+		id, before := portless(t, w)
 		for voter.sees(id).Phase != api.JobHomeLost {
 			pass(time.Second)
 		}
@@ -109,7 +109,7 @@ func TestAVoteIsGivenOnce(t *testing.T) {
 			return got, by.cfg.Peers.Call(t.Context(), voter.id, "peer.vote", p, &got)
 		}
 		_, err := ask(other, func(p *api.PeerVoteParams) { // the submitter's node signed two specs of one job
-			spec := voter.vouched(program(words("hang")).Spec(id, voter.person().Principal, voter.now()))
+			spec := voter.attested(program(words("hang")).Spec(id, voter.person().Principal, voter.now()))
 			raw, sig, err := voter.sign(spec)
 			is.NoErr(err)
 			p.Spec, p.SpecSig = raw, sig

@@ -28,20 +28,17 @@ type Watch struct {
 
 // Watch begins a subscription. The caller must Close it.
 func (j *Jobs) Watch(ctx context.Context, c Caller, p api.JobSelect) (*Watch, error) {
-	if err := j.wait(ctx); err != nil {
-		return nil, err
-	}
-	if _, _, err := j.find(c, p.Job); err != nil {
+	if _, _, err := j.find(ctx, c, p.Job); err != nil {
 		return nil, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	result, job, ok := j.get(p.Job)
+	result, job, ok := j.getLocked(p.Job)
 	if !ok {
 		return nil, api.NewError(api.ReasonNoSuchJob, p.Job.String())
 	}
 	w := &Watch{First: result, j: j, id: p.Job, hint: waker.New(), seen: map[api.Key]string{}}
-	w.news(result, job)
+	w.unsent(result, job)
 	if job.Phase.Ended() {
 		w.hint.Wake()
 	}
@@ -68,8 +65,8 @@ func (w *Watch) Next(ctx context.Context) (api.JobChanged, error) {
 			return api.JobChanged{}, api.NewError(api.ReasonStopping, "")
 		}
 		w.j.mu.Lock()
-		result, job, ok := w.j.get(w.id)
-		change := api.JobChanged{Put: w.news(result, job)}
+		result, job, ok := w.j.getLocked(w.id)
+		change := api.JobChanged{Put: w.unsent(result, job)}
 		w.j.mu.Unlock()
 		if !ok { // only what has ended is deleted
 			change.Put = nil
@@ -88,8 +85,8 @@ func (w *Watch) Next(ctx context.Context) (api.JobChanged, error) {
 	}
 }
 
-// news lists the documents that were not given yet.
-func (w *Watch) news(r api.JobGetResult, job api.Job) []api.Document {
+// unsent lists the documents that were not given yet.
+func (w *Watch) unsent(r api.JobGetResult, job api.Job) []api.Document {
 	if job.ExitCode != nil {
 		w.code = job.ExitCode
 	}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 func BenchmarkPut(b *testing.B) {
 	r := newRig(b)

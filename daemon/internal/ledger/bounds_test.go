@@ -1,13 +1,11 @@
 package ledger
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -52,47 +50,47 @@ func TestQuotaToTheByte(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
 			r := newRig(t)
-			r.set(held, &entry{rec: &Record{doc: signed(t, 2, api.Document{Kind: kind, Name: "1", Inc: 1, Seq: 1})}})
-			r.entries[held].weight = 100
-			w := r.quotas.writers[testNode(2)]
-			w.bytes, r.quotas.foreign = c.ofNode, c.foreign
+			r.setLocked(&Record{doc: signed(t, 2, api.Document{Kind: kind, Name: "1", Inc: 1, Seq: 1})})
+			r.records[held].weight = 100
+			w := r.recordsByNode.nodes[testNode(2)]
+			w.bytes, r.foreign = c.ofNode, c.foreign
 			w.kinds[kind] = &holding{documents: c.documents, bytes: c.ofKind}
-			is.Equal(r.bound(c.key, c.weight), c.want)
+			is.Equal(r.boundLocked(c.key, c.weight), c.want)
 		})
 	}
 	// Above what all may have together each has its part of it.
 	is := is.New(t)
 	r := newRig(t)
 	for i := range 8 {
-		r.quotas.writers[testNode(byte(i+2))] = &writerShare{kinds: map[api.Kind]*holding{}}
+		r.recordsByNode.nodes[testNode(byte(i+2))] = &nodeRecords{kinds: map[api.Kind]*holding{}}
 	}
 	part := api.MaxForeignBytes / 8
-	said := fmt.Sprintf("%d KiB of all kinds while all Macs together have %d", part>>10, api.MaxForeignBytes>>10)
-	r.quotas.writers[testNode(2)].bytes = part - 10
-	for foreign, bounds := range map[int][2]string{api.MaxForeignBytes: {"", said}, api.MaxForeignBytes - 10: {"", said}, api.MaxForeignBytes - 11: {"", ""}} {
-		r.quotas.foreign = foreign
-		is.Equal(r.bound(fresh, 10), bounds[0])
-		is.Equal(r.bound(fresh, 11), bounds[1])
+	reported := fmt.Sprintf("%d KiB of all kinds, its part of the %d that all Macs may have together", part>>10, api.MaxForeignBytes>>10)
+	r.recordsByNode.nodes[testNode(2)].bytes = part - 10
+	for foreign, bounds := range map[int][2]string{api.MaxForeignBytes: {"", reported}, api.MaxForeignBytes - 10: {"", reported}, api.MaxForeignBytes - 11: {"", ""}} {
+		r.foreign = foreign
+		is.Equal(r.boundLocked(fresh, 10), bounds[0])
+		is.Equal(r.boundLocked(fresh, 11), bounds[1])
 	}
-	r.quotas.foreign = 2 * api.MaxForeignBytes
-	r.quotas.writers[testNode(1)] = &writerShare{kinds: map[api.Kind]*holding{}, bytes: part}
-	is.Equal(r.bound(own, 100), "") // this node's own are not of all the others
+	r.foreign = 2 * api.MaxForeignBytes
+	r.recordsByNode.nodes[testNode(1)] = &nodeRecords{kinds: map[api.Kind]*holding{}, bytes: part}
+	is.Equal(r.boundLocked(own, 100), "") // this node's own are not of all the others
 	is.NoErr(r.Fits(own, testNode(2)))
 }
 
 // A writer is over for as long as OverFor, to the end of it.
 func TestOverToTheEnd(t *testing.T) {
 	is := is.New(t)
-	told := 0
-	r := newRig(t, func(o *Options) { o.OnOver = func() { told++ } })
-	r.set(api.Key{Node: testNode(2), Kind: api.KindMemory}, &entry{rec: &Record{doc: signed(t, 2, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1})}})
-	r.set(api.Key{Node: testNode(3), Kind: api.KindMemory}, &entry{rec: &Record{doc: signed(t, 3, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1})}})
+	reported := 0
+	r := newRig(t, func(o *Options) { o.OnOver = func() { reported++ } })
+	r.setLocked(&Record{doc: signed(t, 2, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1})})
+	r.setLocked(&Record{doc: signed(t, 3, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1})})
 	key := api.Key{Node: testNode(3), Kind: api.KindThunderbolt, Name: "1"}
 	other := api.Key{Node: testNode(2), Kind: api.KindThunderbolt, Name: "1"}
-	r.refuse(key, "some")
-	r.refuse(api.Key{Node: testNode(3), Kind: api.KindJob, Name: "j00000001"}, "some")
-	r.refuse(other, "some")
-	is.Equal(told, 3)
+	r.refuseLocked(key, "some")
+	r.refuseLocked(api.Key{Node: testNode(3), Kind: api.KindJob, Name: "j00000001"}, "some")
+	r.refuseLocked(other, "some")
+	is.Equal(reported, 3)
 	var order []string
 	for _, o := range r.OverQuota() {
 		order = append(order, fmt.Sprintf("%t %s", o.Node == testNode(2), o.Kind))
@@ -105,8 +103,8 @@ func TestOverToTheEnd(t *testing.T) {
 	}
 	r.clock.step(OverFor)
 	is.True(r.Fits(key, testNode(2)) != nil)
-	r.refuse(key, "more")
-	is.Equal(told, 3) // it is the same one
+	r.refuseLocked(key, "more")
+	is.Equal(reported, 3) // it is the same one
 	is.Equal(len(r.OverQuota()), 3)
 	r.clock.step(1)
 	is.NoErr(r.Fits(other, testNode(3)))
@@ -116,8 +114,8 @@ func TestOverToTheEnd(t *testing.T) {
 	is.Equal(all[0].Refused, uint64(2))
 	is.Equal(all[0].Bound, "more")
 	r.clock.step(OverFor + 1)
-	r.refuse(key, "some")
-	is.Equal(told, 4)
+	r.refuseLocked(key, "some")
+	is.Equal(reported, 4)
 	is.Equal(r.OverQuota()[0].Refused, uint64(1)) // counted anew
 }
 
@@ -255,11 +253,11 @@ func TestOvertakenIsDropped(t *testing.T) {
 	r := newRig(t)
 	doc := signed(t, 2, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 5})
 	older := signed(t, 2, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 4, Value: value(4)})
-	r.commit([]api.Document{doc}, "replication")
+	r.commit([]api.Document{doc}, nil)
 	held, _ := r.Latest(doc.Key())
 	_, w := r.Watch(WatchOptions{})
 	defer w.Close()
-	r.commit([]api.Document{doc, older}, "replication")
+	r.commit([]api.Document{doc, older}, nil)
 	again, _ := r.Latest(doc.Key())
 	is.True(held == again)
 	_, ok, err := w.take()
@@ -279,7 +277,7 @@ func TestAlone(t *testing.T) {
 	rec, ok := r.Get(r.key(api.KindSharing, ""))
 	is.True(ok)
 	is.True(!rec.Since().Before(before))
-	is.Equal(r.queue, DefaultQueue)
+	is.Equal(r.options.Queue, DefaultQueue)
 	r.restart(t)
 	is.Equal(len(r.List(Filter{})), 0)
 	is.Equal(len(r.store.docs), 0)
@@ -293,7 +291,7 @@ func TestRestatingNeedsTheStore(t *testing.T) {
 	before := stateOf(r.List(Filter{}))
 	r.store.sealed = true
 	is.True(errors.Is(r.w.Rejoin(otherCluster), errDisk))
-	is.Equal(r.Cluster(), testCluster)
+	is.Equal(r.author.cluster, testCluster)
 	got, err := r.PutForeign(signed(t, 1, api.Document{Kind: api.KindSharing, Inc: 7, Seq: 1}))
 	is.Equal(got, Refused)
 	is.True(errors.Is(err, errDisk))
@@ -348,98 +346,5 @@ func TestWatched(t *testing.T) {
 	is.True(!r.Watched(key))
 	done := r.Want(Filter{Kinds: []api.Kind{api.KindSystem, api.KindMemory}, Nodes: []api.NodeID{testNode(2)}})
 	defer done()
-	is.Equal(r.Interests(), []Interest{{Kind: api.KindMemory}, {api.KindMemory, testNode(2)}, {api.KindSystem, testNode(2)}})
-}
-
-// The watchers in order, and after them the last ones that lagged; how long the first
-// key of each has waited.
-func TestSubscribersInOrder(t *testing.T) {
-	is := is.New(t)
-	r := newRig(t, func(o *Options) { o.Queue = 1 })
-	for i := range keptLagged + 4 {
-		r.Watch(WatchOptions{Name: fmt.Sprint("slow ", i)})
-		r.put(t, 1, 2*i)
-		r.put(t, 2, 2*i)
-	}
-	_, second := r.Watch(WatchOptions{Name: "b"})
-	r.clock.step(time.Second)
-	_, third := r.Watch(WatchOptions{Name: "b"})
-	_, first := r.Watch(WatchOptions{Name: "a"})
-	for _, w := range []*Watcher{first, second, third} {
-		w.limit = 5
-		defer w.Close()
-	}
-	is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(1)})) // a live one
-	r.clock.step(time.Second)
-	r.put(t, 1, -1)
-	r.clock.step(time.Second)
-	is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(2)}))
-	all, lagged := r.Subscribers()
-	is.Equal(lagged, uint64(keptLagged+4))
-	is.Equal(len(all), keptLagged+3)
-	var got []string
-	for _, s := range all {
-		got = append(got, s.Name)
-		is.Equal(s.Lagged, strings.HasPrefix(s.Name, "slow"))
-	}
-	want := []string{"a", "b", "b"}
-	for i := range keptLagged {
-		want = append(want, fmt.Sprint("slow ", i+4))
-	}
-	is.Equal(got, want)
-	is.True(all[1].Since.Before(all[2].Since))
-	is.Equal([]int{all[0].Queued, all[3].Queued}, []int{2, 0})
-	is.Equal(all[0].OldestAge, 2*time.Second)
-	is.Equal(all[0].Coalesced, uint64(1))
-}
-
-// An emptied queue keeps its room, unless a burst made it large.
-func TestRoomOfAQueue(t *testing.T) {
-	is := is.New(t)
-	var q queue
-	for range 2 {
-		is.Equal(q.push(item{}), q.base+len(q.items)-1)
-	}
-	q.drop(2)
-	is.Equal(q.push(item{}), 2)
-	is.True(cap(q.items) > 0 && cap(q.items) <= 256)
-	q.drop(1)
-	for range 300 {
-		q.push(item{})
-	}
-	q.drop(299)
-	is.Equal(len(q.items), 1)
-	q.drop(1)
-	is.Equal(cap(q.items), 0)
-	is.Equal(q.push(item{}), 303)
-}
-
-// A tap waits for what happens next.
-func TestTapWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		r := newRig(t)
-		tap := r.Tap()
-		defer tap.Close()
-		type said struct {
-			events []TapEvent
-			err    error
-		}
-		got := make(chan said)
-		next := func(ctx context.Context) {
-			events, _, err := tap.Next(ctx)
-			got <- said{events, err}
-		}
-		go next(t.Context())
-		synctest.Wait()
-		r.put(t, 1, 1)
-		first := <-got
-		is.NoErr(first.err)
-		is.Equal(len(first.events), 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		go next(ctx)
-		synctest.Wait()
-		cancel()
-		is.True(errors.Is((<-got).err, context.Canceled))
-	})
+	is.Equal(interests(r.Ledger), []api.Key{{Kind: api.KindMemory}, {Kind: api.KindMemory, Node: testNode(2)}, {Kind: api.KindSystem, Node: testNode(2)}})
 }

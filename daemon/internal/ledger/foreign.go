@@ -21,10 +21,10 @@ const (
 	// node has published what it says now, or what it said before it lost its Store,
 	// at a version above.
 	Answered Outcome = "answered"
-	// Ghost is a document of this node's own that it does not hold, left over
+	// Orphan is a document of this node's own that it does not hold, left over
 	// from before a restart. It stands until the node puts its key again or
 	// deletes it with Draft.Again.
-	Ghost Outcome = "ghost"
+	Orphan Outcome = "ghost"
 )
 
 // PutForeign takes over a document that was replicated, from whomever it came:
@@ -50,7 +50,7 @@ func (l *Ledger) PutForeign(d api.Document) (Outcome, error) {
 	if err := d.CheckNumbers(); err != nil {
 		return Refused, err
 	}
-	if isPersisted(d.Kind) {
+	if about(d.Kind).Persisted {
 		l.saving.Lock()
 		defer l.saving.Unlock()
 	}
@@ -64,26 +64,24 @@ func (l *Ledger) PutForeign(d api.Document) (Outcome, error) {
 		return Known, nil
 	}
 	l.mu.Lock()
-	err := l.admit(&d)
+	err := l.admitLocked(&d)
 	l.mu.Unlock()
 	if err != nil {
 		return Refused, err
 	}
 	failed := l.save([]api.Document{d}, nil)
-	return Taken, errors.Join(failed, l.save(nil, l.commit([]api.Document{d}, "replication")))
+	return Taken, errors.Join(failed, l.save(nil, l.commit([]api.Document{d}, nil)))
 }
 
 // repeats reports whether a document is older than what is held, or the same.
 // Most that gossip brings is, and it costs no cryptography.
 func (l *Ledger) repeats(d *api.Document) bool {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	held, ok := l.entries[d.Key()]
+	held, ok := l.Latest(d.Key())
 	if !ok {
 		return false
 	}
-	order := d.Version().Compare(held.rec.Version())
-	return order < 0 || order == 0 && bytes.Equal(d.Sig, held.rec.doc.Sig)
+	order := d.Version().Compare(held.Version())
+	return order < 0 || order == 0 && bytes.Equal(d.Sig, held.doc.Sig)
 }
 
 // verify asks for the signature, and then for the version: two contents that
@@ -92,8 +90,8 @@ func (l *Ledger) verify(d *api.Document) (isKnown bool, err error) {
 	key := []byte(l.author.public())
 	if d.Node != l.author.node {
 		var isMember bool
-		if l.members != nil {
-			key, isMember = l.members.PublicKey(d.Node)
+		if l.options.Members != nil {
+			key, isMember = l.options.Members.PublicKey(d.Node)
 		}
 		if !isMember {
 			return false, api.NewError(api.ReasonNotAMember, d.Node.Display())
@@ -103,7 +101,7 @@ func (l *Ledger) verify(d *api.Document) (isKnown bool, err error) {
 		return false, err
 	}
 	l.mu.RLock()
-	order := d.Version().Compare(l.version(d.Key()))
+	order := d.Version().Compare(l.versionLocked(d.Key()))
 	l.mu.RUnlock()
 	if order == 0 && !l.repeats(d) {
 		return false, api.NewError(api.ReasonDuplicateIdentity, d.Node.Display())
@@ -129,28 +127,26 @@ func (l *Ledger) meetOwn(d *api.Document) (Outcome, error) {
 	}
 	key := d.Key()
 	if isTwice || d.Version().Compare(l.author.given()) > 0 {
-		err = l.restate(d.Inc, nil)
+		err = l.restateLocked(d.Inc, nil)
 	} else {
-		err = l.restate(0, &key)
+		err = l.restateLocked(0, &key)
 	}
 	if err != nil {
 		return Refused, err
 	}
-	l.mu.RLock()
-	_, isHeld := l.entries[key]
-	l.mu.RUnlock()
+	_, isHeld := l.Latest(key)
 	switch {
 	case isHeld:
 		return Answered, nil
-	case d.Deleted || l.takesBack == nil || !l.takesBack(*d):
-		return Ghost, nil
+	case d.Deleted || l.options.TakesBack == nil || !l.options.TakesBack(*d):
+		return Orphan, nil
 	}
-	again, err := l.author.stamp([]api.Document{*d})
+	again, err := l.author.stampLocked([]api.Document{*d})
 	if err == nil {
 		err = l.save(again, nil)
 	}
 	if err != nil {
 		return Refused, err
 	}
-	return Answered, l.save(nil, l.commit(again, "taken back"))
+	return Answered, l.save(nil, l.commit(again, nil))
 }

@@ -78,11 +78,11 @@ func TestMeetingOwnDocuments(t *testing.T) {
 		want    Outcome
 		wantInc uint64
 	}{
-		{"left over from before a restart", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: 9}, Ghost, 1},
-		{"of the last version given away", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: 1002}, Ghost, 1},
+		{"left over from before a restart", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: 9}, Orphan, 1},
+		{"of the last version given away", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: 1002}, Orphan, 1},
 		{"of a held key, saved elsewhere only", api.Document{Kind: api.KindMemory, Inc: 1, Seq: 900}, Answered, 1},
 		{"from a life that was lost", api.Document{Kind: api.KindMemory, Inc: 7, Seq: 3}, Answered, 8},
-		{"from a lost life, of a key not held", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: reserve + 1}, Ghost, 2},
+		{"from a lost life, of a key not held", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: reserve + 1}, Orphan, 2},
 		{"of a version used twice, as by a disk set back", api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1001, Value: value(9)}, Answered, 2},
 		{"older than what is held", api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1, Value: value(1)}, Known, 1},
 	} {
@@ -94,7 +94,7 @@ func TestMeetingOwnDocuments(t *testing.T) {
 			is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(2)}, Draft{Kind: api.KindSharing, Value: value(3)}))
 			if tt.want == Answered && tt.wantInc == 1 {
 				// As if this node had lost the last save of one key.
-				r.set(r.key(tt.doc.Kind, ""), &entry{rec: &Record{doc: signed(t, 1, api.Document{Kind: tt.doc.Kind, Inc: 1, Seq: 2, Value: value(2)})}})
+				r.setLocked(&Record{doc: signed(t, 1, api.Document{Kind: tt.doc.Kind, Inc: 1, Seq: 2, Value: value(2)})})
 			}
 			got, err := r.PutForeign(signed(t, 1, tt.doc))
 			is.NoErr(err)
@@ -108,10 +108,10 @@ func TestMeetingOwnDocuments(t *testing.T) {
 			}
 			rec, _ := r.Get(r.key(api.KindMemory, ""))
 			is.Equal(string(rec.doc.Value), string(value(2))) // its own word stands
-			is.True(rec.Version().Compare(tt.doc.Version()) > 0 || tt.want == Ghost)
+			is.True(rec.Version().Compare(tt.doc.Version()) > 0 || tt.want == Orphan)
 			is.True(r.author.given().Compare(tt.doc.Version()) >= 0)
-			// A ghost can be ended though it was never held.
-			if tt.want == Ghost {
+			// A orphan can be ended though it was never held.
+			if tt.want == Orphan {
 				is.NoErr(r.w.Put(Draft{Kind: tt.doc.Kind, Name: tt.doc.Name, Delete: true, Again: true}))
 				dead := r.List(Filter{Kinds: []api.Kind{tt.doc.Kind}, Deleted: true})
 				is.Equal(len(dead), 1)
@@ -141,7 +141,7 @@ func TestTakingBack(t *testing.T) {
 	meet(low, Answered)  // of a version that this life has not come to
 	meet(high, Answered) // and above all that it gave
 	meet(low, Known)
-	meet(lost(api.KindRank, "j4k2m9xq7/1/0", 7, 4), Ghost)
+	meet(lost(api.KindRank, "j4k2m9xq7/1/0", 7, 4), Orphan)
 	is.NoErr(r.w.Delete(api.KindJob, "j00000001"))
 	meet(high, Known)
 	r.restart(t)

@@ -21,12 +21,12 @@ func (l *Ledger) Forget(node api.NodeID) error {
 	defer l.saving.Unlock()
 	l.author.era.Lock()
 	defer l.author.era.Unlock()
-	return l.drop(func(k api.Key, _ *entry) bool { return k.Node == node })
+	return l.dropLocked(func(r *Record) bool { return r.doc.Node == node })
 }
 
 // sweep drops deletions that are older than api.TombstoneTTL.
 func (l *Ledger) sweep() {
-	now := l.now()
+	now := l.options.Now()
 	l.mu.RLock()
 	since := now.Sub(l.sweptAt)
 	l.mu.RUnlock()
@@ -39,56 +39,52 @@ func (l *Ledger) sweep() {
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	// What the store cannot forget comes back at the next start and is swept again.
-	_ = l.drop(func(_ api.Key, e *entry) bool { return e.expired(now) })
+	_ = l.dropLocked(func(r *Record) bool { return r.expired(now) })
 }
 
 // expired reports whether a deletion has been kept for long enough: since it
 // arrived, because its writer's clock may be wrong, or where that was before
 // the last start since it was written.
-func (e *entry) expired(now time.Time) bool {
-	if !e.rec.doc.Deleted {
-		return false
-	}
-	since := e.heldSince
+func (r *Record) expired(now time.Time) bool {
+	since := r.since
 	if since.IsZero() {
-		since = e.rec.doc.At.Time
+		since = r.doc.At.Time
 	}
-	return now.Sub(since) > api.TombstoneTTL
+	return r.doc.Deleted && now.Sub(since) > api.TombstoneTTL
 }
 
-// drop takes entries out of memory and store. Deletions go in silence: their
+// dropLocked takes records out of memory and store. Deletions go in silence: their
 // watchers know already. The caller holds saving.
-func (l *Ledger) drop(isGone func(api.Key, *entry) bool) error {
-	now := l.now()
+func (l *Ledger) dropLocked(isGone func(*Record) bool) error {
 	var persisted []api.Key
 	var items []item
 	l.mu.Lock()
-	for k, e := range l.entries {
-		if !isGone(k, e) {
+	for k, r := range l.records {
+		if !isGone(r) {
 			continue
 		}
-		l.unset(k)
-		if isPersisted(k.Kind) {
+		l.unsetLocked(k)
+		if about(k.Kind).Persisted {
 			persisted = append(persisted, k)
 		}
-		if !e.rec.doc.Deleted {
-			items = append(items, item{key: k, isLive: isLive(k.Kind), since: now})
+		if !r.doc.Deleted {
+			items = append(items, item{key: k, isLive: about(k.Kind).Live})
 		}
 	}
-	l.publish(items, "forget", now)
+	l.publishLocked(items)
 	l.mu.Unlock()
 	return l.save(nil, persisted)
 }
 
-// ForgetStrangers forgets the nodes that are no members.
-func (l *Ledger) ForgetStrangers(isMember func(api.NodeID) bool) error {
-	strangers := map[api.NodeID]bool{}
+// ForgetNonMembers forgets the nodes that are no members.
+func (l *Ledger) ForgetNonMembers(isMember func(api.NodeID) bool) error {
+	nonMembers := map[api.NodeID]bool{}
 	for _, record := range l.List(Filter{}) {
 		if id := record.Key().Node; !isMember(id) {
-			strangers[id] = true
+			nonMembers[id] = true
 		}
 	}
-	for id := range strangers {
+	for id := range nonMembers {
 		if err := l.Forget(id); err != nil {
 			return err
 		}

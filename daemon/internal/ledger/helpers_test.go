@@ -1,11 +1,13 @@
 package ledger
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +93,7 @@ func (s *memStore) SaveVersion(v api.Version) error {
 // roster is Members as a map.
 type roster map[api.NodeID]ed25519.PrivateKey
 
-func (r roster) PublicKey(n api.NodeID) ([]byte, bool) {
+func (r roster) PublicKey(n api.NodeID) (ed25519.PublicKey, bool) {
 	key, ok := r[n]
 	if !ok {
 		return nil, false
@@ -205,4 +207,13 @@ func names(all []*Record) []string {
 		out = append(out, strings.TrimSuffix(string(r.Key().Kind)+" "+r.Key().Name, " "))
 	}
 	return out
+}
+
+// interests is everything that somebody watches, ordered by kind and node.
+func interests(l *Ledger) []api.Key {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return slices.SortedFunc(maps.Keys(l.interest.counts), func(a, b api.Key) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node))
+	})
 }

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"cmp"
-	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -11,9 +9,9 @@ import (
 )
 
 // hinted reports whether there is a hint, and takes it.
-func hinted(w *InterestWatcher) bool {
+func hinted(hints <-chan struct{}) bool {
 	select {
-	case <-w.C():
+	case <-hints:
 		return true
 	default:
 		return false
@@ -23,8 +21,8 @@ func hinted(w *InterestWatcher) bool {
 func TestInterestEdges(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t, func(o *Options) { o.Queue = 1 })
-	hints := r.WatchInterest()
-	defer hints.Close()
+	hints, done := r.WatchInterest()
+	defer done()
 	memory := Filter{Kinds: []api.Kind{api.KindMemory, api.KindMemory, api.KindNetwork}}
 	is.True(hinted(hints)) // the state at the start
 	is.True(!r.Interested(api.KindMemory, testNode(1)))
@@ -39,7 +37,7 @@ func TestInterestEdges(t *testing.T) {
 	first.Close()
 	first.Close()
 	is.True(!hinted(hints))
-	is.Equal(r.Interests(), []Interest{{Kind: api.KindMemory}})
+	is.Equal(interests(r.Ledger), []api.Key{{Kind: api.KindMemory}})
 	second.Close()
 	is.True(hinted(hints)) // the last one left
 	is.True(!r.Interested(api.KindMemory, testNode(1)))
@@ -59,28 +57,13 @@ func TestInterestEdges(t *testing.T) {
 		is.NoErr(err)
 	}
 	is.True(hinted(hints))
-	is.Equal(len(r.Interests()), 0)
+	is.Equal(len(interests(r.Ledger)), 0)
 	all.Close()
 	is.True(!hinted(hints))
-	hints.Close()
+	done()
 	_, late := r.Watch(WatchOptions{})
 	defer late.Close()
 	is.True(!hinted(hints))
-}
-
-// What is watched is listed by kind and node, in whatever order it was asked for.
-func TestInterestsInOrder(t *testing.T) {
-	is := is.New(t)
-	r := newRig(t)
-	kinds := []api.Kind{api.KindThunderbolt, api.KindMemory, api.KindSystem}
-	for _, kind := range kinds {
-		for _, node := range []byte{3, 1, 2} {
-			defer r.Want(Filter{Kinds: []api.Kind{kind}, Nodes: []api.NodeID{testNode(node)}})()
-		}
-	}
-	all := r.Interests()
-	is.True(len(all) >= 6)
-	is.True(slices.IsSortedFunc(all, func(a, b Interest) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node)) }))
 }
 
 // What a node writes is its own, whatever it was made of.
@@ -89,7 +72,7 @@ func TestWhatIsStampedIsTheWritersOwn(t *testing.T) {
 	r := newRig(t)
 	d := api.Document{Node: testNode(2), Kind: api.KindNetwork, At: api.TimeOf(r.clock.now())}
 	is.NoErr(d.SetValue(value(1)))
-	stamped, err := r.author.stamp([]api.Document{d})
+	stamped, err := r.author.stampLocked([]api.Document{d})
 	is.NoErr(err)
 	is.Equal(stamped[0].Node, r.Node())
 	is.NoErr(stamped[0].Verify(r.author.cluster, r.author.public()))
@@ -101,8 +84,8 @@ func TestWhatIsStampedIsTheWritersOwn(t *testing.T) {
 func TestInterestInFreshKinds(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t)
-	hints := r.WatchInterest()
-	defer hints.Close()
+	hints, unhint := r.WatchInterest()
+	defer unhint()
 	is.True(hinted(hints))
 	done := r.Want(Filter{Kinds: []api.Kind{api.KindLinkProfile, api.KindReach}})
 	is.True(hinted(hints))
@@ -116,5 +99,5 @@ func TestInterestInFreshKinds(t *testing.T) {
 	done()
 	done()
 	is.True(hinted(hints))
-	is.Equal(len(r.Interests()), 0)
+	is.Equal(len(interests(r.Ledger)), 0)
 }

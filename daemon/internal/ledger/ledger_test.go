@@ -45,7 +45,6 @@ func TestPutRefusals(t *testing.T) {
 		{"the same key twice", []Draft{good, good}, api.ReasonBadValue},
 		{"a name that the kind has not", []Draft{good, {Kind: api.KindSystem, Name: "x", Value: value(1)}}, api.CodeInvalid},
 		{"a value that is no object", []Draft{good, {Kind: api.KindSystem, Value: json.RawMessage("1")}}, api.ReasonMalformedDocument},
-		{"a value with spaces", []Draft{good, {Kind: api.KindSystem, Value: json.RawMessage(`{"a": 1}`)}}, api.ReasonMalformedDocument},
 		{"no kind", []Draft{good, {Value: value(1)}}, api.CodeDenied},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,8 +64,7 @@ func TestUnchangedIsNotPublished(t *testing.T) {
 		change func(*Draft)
 		isNew  bool
 	}{
-		{"nothing", func(*Draft) {}, false},
-		{"time only", func(d *Draft) { d.At = api.TimeOf(time.Unix(1, 0)) }, false},
+		{"only the time", func(*Draft) {}, false},
 		{"again", func(d *Draft) { d.Again = true }, true},
 		{"value", func(d *Draft) { d.Value = value(2) }, true},
 		{"reason", func(d *Draft) { d.Unknown = map[string]api.Reason{"a": api.ReasonReadFailed} }, true},
@@ -82,6 +80,7 @@ func TestUnchangedIsNotPublished(t *testing.T) {
 			defer w.Close()
 			d := base
 			tt.change(&d)
+			r.clock.step(time.Second)
 			is.NoErr(r.w.Put(d))
 			_, isNew, err := w.take()
 			is.NoErr(err)

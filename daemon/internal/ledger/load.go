@@ -11,15 +11,14 @@ import (
 // another cluster, as after a crash between joining and signing, or that are
 // newer than the counter, as after the counter was lost, are signed again.
 func (l *Ledger) load() error {
-	if l.store == nil {
+	if l.options.Store == nil {
 		return nil
 	}
-	docs, err := l.store.Load()
+	docs, err := l.options.Store.Load()
 	if err != nil {
 		return fmt.Errorf("load documents: %w", err)
 	}
-	now := l.now()
-	var own []api.Document
+	now := l.options.Now()
 	var newest api.Version
 	resign := false
 	var gone []api.Key // beyond the quotas
@@ -33,28 +32,27 @@ func (l *Ledger) load() error {
 			l.skipped = append(l.skipped, err)
 			continue
 		}
-		if !isPersisted(d.Kind) {
+		if !about(d.Kind).Persisted {
 			l.skipped = append(l.skipped, api.Errorf(api.ReasonMalformedDocument, d.Key().String(), "%s: the kind is not kept", d.Key()))
 			continue
 		}
-		e := &entry{rec: newRecord(*d, time.Time{})}
+		r := newRecord(*d, time.Time{})
 		if d.Deleted && d.At.After(now) {
-			e.heldSince = now // its writer's clock is ahead
+			r.since = now // its writer's clock is ahead
 		}
 		if d.Node != l.author.node {
-			if bound := l.bound(d.Key(), d.Weight()); bound != "" && !d.Deleted {
+			if bound := l.boundLocked(d.Key(), d.Weight()); bound != "" && !d.Deleted {
 				l.skipped, gone = append(l.skipped, overQuota(d.Key(), bound)), append(gone, d.Key())
 				continue
 			}
 		}
-		l.set(d.Key(), e)
+		l.setLocked(r)
 		if d.Deleted {
-			gone = append(gone, l.evict(d.Key())...)
+			gone = append(gone, l.evictLocked(d.Key())...)
 		}
 		if d.Node != l.author.node {
 			continue
 		}
-		own = append(own, *d)
 		if d.Version().Compare(newest) > 0 {
 			newest = d.Version()
 		}
@@ -66,15 +64,5 @@ func (l *Ledger) load() error {
 	if !resign && newest.Compare(l.author.given()) <= 0 {
 		return nil
 	}
-	if err := l.author.raise(newest.Inc); err != nil {
-		return err
-	}
-	if own, err = l.author.stamp(own); err != nil {
-		return err
-	}
-	if err := l.save(own, nil); err != nil {
-		return err
-	}
-	l.commit(own, "load")
-	return nil
+	return l.restateLocked(newest.Inc, nil)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // model is a second, simple account of what a ledger must hold, and readers
@@ -243,7 +243,7 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	for seed := range seeds.Upto(t, rounds) {
+	for seed := range testkit.Upto(t, rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := seed.Source(1)
 			ops := make([]byte, 3*300)

@@ -9,30 +9,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// holding is what is held of one writer and kind, by Kind.QuotaKind.
-type holding struct {
-	documents, bytes int
-	deleted          map[api.Key]api.Version
-}
-
-// writerShare is what is held of one node.
-type writerShare struct {
-	kinds map[api.Kind]*holding
-	bytes int
-}
-
-// quotas counts what is held. Ledger.mu guards it.
-type quotas struct {
-	writers map[api.NodeID]*writerShare
-	foreign int // bytes, of all nodes but this one
-	over    map[quotaKey]*Over
-}
-
-type quotaKey struct {
-	node api.NodeID
-	kind api.Kind
-}
-
 // Over is a writer whose documents were refused because it has as many as are kept
 // of one.
 type Over struct {
@@ -51,100 +27,92 @@ type Over struct {
 // document that was refused for it.
 const OverFor = 10 * time.Minute
 
-// set makes e what is held of a key. The caller holds mu.
-func (l *Ledger) set(k api.Key, e *entry) {
-	l.uncount(k)
-	l.entries[k] = e
-	l.shelves.put(e.rec)
-	w := l.quotas.writers[k.Node]
-	if w == nil {
-		w = &writerShare{kinds: map[api.Kind]*holding{}}
-		l.quotas.writers[k.Node] = w
-	}
-	h := w.kinds[k.Kind.QuotaKind()]
+// quotaKey names what has one quota: a writer's documents of a kind.
+func quotaKey(k api.Key) api.Key { return api.Key{Node: k.Node, Kind: k.Kind.QuotaKind()} }
+
+// setLocked makes r what is held of its key.
+func (l *Ledger) setLocked(r *Record) {
+	k := r.Key()
+	l.uncountLocked(k)
+	l.records[k] = r
+	of := l.recordsByNode.put(r)
+	h := of.kinds[k.Kind.QuotaKind()]
 	if h == nil {
-		h = &holding{}
-		w.kinds[k.Kind.QuotaKind()] = h
+		h = &holding{deleted: map[api.Key]api.Version{}}
+		of.kinds[k.Kind.QuotaKind()] = h
 	}
-	if e.rec.doc.Deleted {
-		if h.deleted == nil {
-			h.deleted = map[api.Key]api.Version{}
-		}
-		h.deleted[k] = e.rec.Version()
+	if r.doc.Deleted {
+		h.deleted[k] = r.Version()
 		return
 	}
-	e.weight = e.rec.doc.Weight()
 	h.documents++
-	l.weigh(k.Node, w, h, e.weight)
+	l.weigh(k.Node, of, h, r.weight)
 }
 
-// unset takes a key out. The caller holds mu.
-func (l *Ledger) unset(k api.Key) {
-	l.uncount(k)
-	delete(l.entries, k)
-	l.shelves.take(k)
+// unsetLocked takes a key out.
+func (l *Ledger) unsetLocked(k api.Key) {
+	l.uncountLocked(k)
+	delete(l.records, k)
+	l.recordsByNode.take(k)
 }
 
-// uncount takes what is held of a key out of the counts. The caller holds mu.
-func (l *Ledger) uncount(k api.Key) {
-	e, isHeld := l.entries[k]
+// uncountLocked takes what is held of a key out of the counts.
+func (l *Ledger) uncountLocked(k api.Key) {
+	r, isHeld := l.records[k]
 	if !isHeld {
 		return
 	}
-	w := l.quotas.writers[k.Node]
-	h := w.kinds[k.Kind.QuotaKind()]
-	if e.rec.doc.Deleted {
+	of := l.recordsByNode.nodes[k.Node]
+	h := of.kinds[k.Kind.QuotaKind()]
+	if r.doc.Deleted {
 		delete(h.deleted, k)
 	} else {
 		h.documents--
-		l.weigh(k.Node, w, h, -e.weight)
+		l.weigh(k.Node, of, h, -r.weight)
 	}
 	if h.documents == 0 && len(h.deleted) == 0 {
-		delete(w.kinds, k.Kind.QuotaKind())
-	}
-	if len(w.kinds) == 0 {
-		delete(l.quotas.writers, k.Node)
+		delete(of.kinds, k.Kind.QuotaKind())
 	}
 }
 
-func (l *Ledger) weigh(node api.NodeID, w *writerShare, h *holding, bytes int) {
+func (l *Ledger) weigh(node api.NodeID, of *nodeRecords, h *holding, bytes int) {
 	h.bytes += bytes
-	w.bytes += bytes
+	of.bytes += bytes
 	if node != l.author.node {
-		l.quotas.foreign += bytes
+		l.foreign += bytes
 	}
 }
 
-// bound is the limit that a document of another node would go beyond, empty where it
+// boundLocked is the limit that a document of another node would go beyond, empty where it
 // fits. A writer that has used up its quota can still change and delete what it has: a
-// document that replaces another one has half as many bytes more. The caller holds mu.
-func (l *Ledger) bound(k api.Key, weight int) string {
-	w := l.quotas.writers[k.Node]
-	if w == nil {
-		w = &writerShare{}
+// document that replaces another one has half as many bytes more.
+func (l *Ledger) boundLocked(k api.Key, weight int) string {
+	of := l.recordsByNode.nodes[k.Node]
+	if of == nil {
+		of = &nodeRecords{}
 	}
-	h := w.kinds[k.Kind.QuotaKind()]
+	h := of.kinds[k.Kind.QuotaKind()]
 	if h == nil {
 		h = &holding{}
 	}
 	quota := k.Kind.Quota()
 	atMost := func(bytes int) int { return bytes }
-	if e := l.entries[k]; e != nil && !e.rec.doc.Deleted {
-		weight -= e.weight
+	if r := l.records[k]; r != nil && !r.doc.Deleted {
+		weight -= r.weight
 		atMost = func(bytes int) int { return bytes + bytes/2 }
 	} else if h.documents >= quota.Documents {
 		return fmt.Sprintf("%d documents", quota.Documents)
 	}
-	part := api.MaxForeignBytes / max(len(l.quotas.writers), 1)
+	part := api.MaxForeignBytes / max(len(l.recordsByNode.nodes), 1)
 	switch {
 	case weight <= 0:
 		return ""
 	case h.bytes+weight > atMost(quota.Bytes):
 		return fmt.Sprintf("%d KiB", quota.Bytes>>10)
-	case w.bytes+weight > atMost(api.MaxWriterBytes):
+	case of.bytes+weight > atMost(api.MaxWriterBytes):
 		return fmt.Sprintf("%d KiB of all kinds", api.MaxWriterBytes>>10)
-	case k.Node != l.author.node && l.quotas.foreign+weight > atMost(api.MaxForeignBytes) && w.bytes+weight > atMost(part):
-		return fmt.Sprintf("%d KiB of all kinds while all Macs together have %d", part>>10, api.MaxForeignBytes>>10)
+	case k.Node != l.author.node && l.foreign+weight > atMost(api.MaxForeignBytes) && of.bytes+weight > atMost(part):
+		return fmt.Sprintf("%d KiB of all kinds, its part of the %d that all Macs may have together", part>>10, api.MaxForeignBytes>>10)
 	}
 	return ""
 }
@@ -159,21 +127,21 @@ func (l *Ledger) Fits(k api.Key, from api.NodeID) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	bound := l.bound(k, 1)
-	if o := l.quotas.over[quotaKey{k.Node, k.Kind.QuotaKind()}]; bound == "" && (o == nil || l.now().Sub(o.Last) > OverFor) {
+	bound := l.boundLocked(k, 1)
+	if o := l.over[quotaKey(k)]; bound == "" && (o == nil || l.options.Now().Sub(o.Last) > OverFor) {
 		return nil
 	} else if bound == "" {
 		return overQuota(k, o.Bound)
 	}
 	if from == k.Node {
-		l.refuse(k, bound)
+		l.refuseLocked(k, bound)
 	}
 	return overQuota(k, bound)
 }
 
 func overQuota(k api.Key, bound string) error {
-	return api.Errorf(api.ReasonTooManyDocuments, k.String(), "%s is not kept: of %s there may be %s of one Mac, and %s has them",
-		k, kindName(k.Kind.QuotaKind()), bound, k.Node.Display())
+	return api.Errorf(api.ReasonTooManyDocuments, k.String(), "%s is not kept: %s has reached the limit for %s, which is %s",
+		k, k.Node.Display(), kindName(k.Kind.QuotaKind()), bound)
 }
 
 func kindName(k api.Kind) string {
@@ -191,44 +159,44 @@ func (l *Ledger) admitOwn(docs []api.Document) error {
 	for i := range docs {
 		k := docs[i].Key()
 		info, isKnown := api.LookupKind(k.Kind)
-		if e := l.entries[k]; docs[i].Deleted || isKnown && !info.Replicated || e != nil && !e.rec.doc.Deleted {
+		if r := l.records[k]; docs[i].Deleted || isKnown && !info.Replicated || r != nil && !r.doc.Deleted {
 			continue
 		}
-		if bound := l.bound(k, docs[i].Weight()); bound != "" {
+		if bound := l.boundLocked(k, docs[i].Weight()); bound != "" {
 			return overQuota(k, bound)
 		}
 	}
 	return nil
 }
 
-// admit refuses a document of another node for which there is no room. Its signature counts, so that
-// nobody uses up another one's quota or is told to. The caller holds mu.
-func (l *Ledger) admit(d *api.Document) error {
+// admitLocked refuses a document of another node for which there is no room. Its signature
+// counts, so that nobody uses up another one's quota or is told to.
+func (l *Ledger) admitLocked(d *api.Document) error {
 	if d.Deleted {
 		return nil
 	}
-	bound := l.bound(d.Key(), d.Weight())
+	bound := l.boundLocked(d.Key(), d.Weight())
 	if bound == "" {
 		return nil
 	}
-	l.refuse(d.Key(), bound)
+	l.refuseLocked(d.Key(), bound)
 	return overQuota(d.Key(), bound)
 }
 
-// refuse counts. The caller holds mu.
-func (l *Ledger) refuse(k api.Key, bound string) {
-	at := quotaKey{k.Node, k.Kind.QuotaKind()}
-	now := l.now()
-	o := l.quotas.over[at]
+// refuseLocked counts.
+func (l *Ledger) refuseLocked(k api.Key, bound string) {
+	at := quotaKey(k)
+	now := l.options.Now()
+	o := l.over[at]
 	isNew := o == nil || now.Sub(o.Last) > OverFor
 	if isNew {
-		o = &Over{Node: at.node, Kind: at.kind}
-		l.quotas.over[at] = o
+		o = &Over{Node: at.Node, Kind: at.Kind}
+		l.over[at] = o
 	}
 	o.Bound, o.Last = bound, now
 	o.Refused++
-	if isNew && l.onOver != nil {
-		l.onOver()
+	if isNew && l.options.OnOver != nil {
+		l.options.OnOver()
 	}
 }
 
@@ -237,11 +205,11 @@ func (l *Ledger) refuse(k api.Key, bound string) {
 func (l *Ledger) OverQuota() []Over {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
+	now := l.options.Now()
 	var all []Over
-	for at, o := range l.quotas.over {
-		if now.Sub(o.Last) > OverFor || l.quotas.writers[at.node] == nil {
-			delete(l.quotas.over, at)
+	for at, o := range l.over {
+		if now.Sub(o.Last) > OverFor || l.recordsByNode.nodes[at.Node] == nil {
+			delete(l.over, at)
 			continue
 		}
 		all = append(all, *o)
@@ -250,13 +218,13 @@ func (l *Ledger) OverQuota() []Over {
 	return all
 }
 
-// evict takes out the oldest deletions of whoever has more than are kept, and returns
-// those that the store has too. All nodes keep the same ones, those of the newest
-// versions, so that they agree on what they hold. A document whose deletion is gone
-// and that somebody still has comes back until its writer hears of it, which then
-// deletes it again. k has just been deleted; the caller holds mu.
-func (l *Ledger) evict(k api.Key) (persisted []api.Key) {
-	h := l.quotas.writers[k.Node].kinds[k.Kind.QuotaKind()]
+// evictLocked takes out the oldest deletions of whoever has more than are kept, and
+// returns those that the store has too. All nodes keep the same ones, those of the newest
+// versions, so that they agree on what they hold. A document whose deletion is gone and
+// that somebody still has comes back until its writer hears of it, which then deletes it
+// again. k has just been deleted.
+func (l *Ledger) evictLocked(k api.Key) (persisted []api.Key) {
+	h := l.recordsByNode.nodes[k.Node].kinds[k.Kind.QuotaKind()]
 	for excess := len(h.deleted) - k.Kind.Quota().Deleted; excess > 0; excess-- {
 		var oldest api.Key
 		var lowest api.Version
@@ -265,8 +233,8 @@ func (l *Ledger) evict(k api.Key) (persisted []api.Key) {
 				oldest, lowest = key, v
 			}
 		}
-		l.unset(oldest)
-		if isPersisted(oldest.Kind) {
+		l.unsetLocked(oldest)
+		if about(oldest.Kind).Persisted {
 			persisted = append(persisted, oldest)
 		}
 	}

@@ -26,7 +26,7 @@ func (f *flood) next(kind api.Kind, name string, value json.RawMessage) api.Docu
 }
 
 // receptacles are names that there may be any number of.
-func receptacle(i int) string { return fmt.Sprint(i + 1) }
+func portNumber(i int) string { return fmt.Sprint(i + 1) }
 
 // address is where a peer is.
 func address(i int) string { return fmt.Sprintf("%s/10.0.%d.%d", testNode(3), i/250, i%250) }
@@ -51,16 +51,16 @@ func TestDocumentsOfOneWriterAreBounded(t *testing.T) {
 		want  int
 		bound string
 	}{
-		{"by their number", []api.Kind{api.KindThunderbolt}, receptacle, value(1), 64, "64 documents"},
-		{"of unknown kinds together", []api.Kind{"next", "next-but-one"}, receptacle, value(1), 64, "64 documents"},
-		{"by their bytes", []api.Kind{api.KindThunderbolt}, receptacle, big(209_190), 10, "2048 KiB"},
-		{"by their elements", []api.Kind{api.KindThunderbolt}, receptacle, elements(20_000), 2, "2048 KiB"},
+		{"by their number", []api.Kind{api.KindThunderbolt}, portNumber, value(1), 64, "64 documents"},
+		{"of unknown kinds together", []api.Kind{"next", "next-but-one"}, portNumber, value(1), 64, "64 documents"},
+		{"by their bytes", []api.Kind{api.KindThunderbolt}, portNumber, big(209_190), 10, "2048 KiB"},
+		{"by their elements", []api.Kind{api.KindThunderbolt}, portNumber, elements(20_000), 2, "2048 KiB"},
 		{"over all kinds", []api.Kind{api.KindJob, api.KindLinkProfile}, nil, elements(7_150), 66, "16384 KiB of all kinds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
-			told := 0
-			r := newRig(t, func(o *Options) { o.OnOver = func() { told++ } })
+			reported := 0
+			r := newRig(t, func(o *Options) { o.OnOver = func() { reported++ } })
 			hostile, other := &flood{t: t, by: 2}, &flood{t: t, by: 3}
 			taken, refused, name := 0, 0, tt.named
 			for i := range 2 * tt.want {
@@ -98,7 +98,7 @@ func TestDocumentsOfOneWriterAreBounded(t *testing.T) {
 			// It is one thing that is told, and ends.
 			over := r.OverQuota()
 			is.True(len(over) >= 1 && len(over) <= len(tt.kinds))
-			is.Equal(told, len(over))
+			is.Equal(reported, len(over))
 			is.Equal(over[0].Node, testNode(2))
 			sum := uint64(0)
 			for _, o := range over {
@@ -137,7 +137,7 @@ func TestDocumentsOfAllOthersAreBounded(t *testing.T) {
 		}
 	}
 	r.mu.Lock()
-	held := r.quotas.foreign
+	held := r.foreign
 	r.mu.Unlock()
 	t.Logf("%d MiB", held>>20)
 	is.True(held > api.MaxForeignBytes && held <= 2*api.MaxForeignBytes)
@@ -170,8 +170,8 @@ func TestDeletionsAreBounded(t *testing.T) {
 	}
 	ports := api.KindThunderbolt.Quota().Deleted
 	for i := range 3 * ports {
-		is.NoErr(r.w.Put(Draft{Kind: api.KindThunderbolt, Name: receptacle(i), Value: value(1)}))
-		is.NoErr(r.w.Delete(api.KindThunderbolt, receptacle(i)))
+		is.NoErr(r.w.Put(Draft{Kind: api.KindThunderbolt, Name: portNumber(i), Value: value(1)}))
+		is.NoErr(r.w.Delete(api.KindThunderbolt, portNumber(i)))
 	}
 	count := func(node byte, kind api.Kind) (n int) {
 		for _, rec := range r.List(Filter{Nodes: []api.NodeID{testNode(node)}, Kinds: []api.Kind{kind}, Deleted: true}) {
@@ -206,7 +206,7 @@ func TestForgedDocumentsUseNobodysQuota(t *testing.T) {
 	r := newRig(t)
 	f := &flood{t: t, by: 2}
 	for i := range 64 {
-		_, err := r.PutForeign(f.next(api.KindThunderbolt, receptacle(i), value(1)))
+		_, err := r.PutForeign(f.next(api.KindThunderbolt, portNumber(i), value(1)))
 		is.NoErr(err)
 	}
 	forged := (&flood{t: t, by: 3}).next(api.KindThunderbolt, "99", value(1))
@@ -234,7 +234,7 @@ func TestOwnDocumentsBeyondTheQuotaAreNotWritten(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t)
 	for i := range 64 {
-		is.NoErr(r.w.Put(Draft{Kind: api.KindThunderbolt, Name: receptacle(i), Value: value(1)}))
+		is.NoErr(r.w.Put(Draft{Kind: api.KindThunderbolt, Name: portNumber(i), Value: value(1)}))
 	}
 	is.True(errors.Is(r.w.Put(Draft{Kind: api.KindThunderbolt, Name: "65", Value: value(1)}), api.ReasonTooManyDocuments))
 	is.NoErr(r.w.Put(Draft{Kind: api.KindThunderbolt, Name: "64", Value: value(2)}))

@@ -134,11 +134,11 @@ func TestRejoinSignsEverythingAgain(t *testing.T) {
 	is.True(r.w.Rejoin("short") != nil)
 	r.store.full = true
 	is.True(errors.Is(r.w.Rejoin(otherCluster), errDisk))
-	is.Equal(r.Cluster(), testCluster)
+	is.Equal(r.author.cluster, testCluster)
 	r.store.full = false
 
 	is.NoErr(r.w.Rejoin(otherCluster))
-	is.Equal(r.Cluster(), otherCluster)
+	is.Equal(r.author.cluster, otherCluster)
 	c, ok, err := w.take()
 	is.NoErr(err)
 	is.True(ok)

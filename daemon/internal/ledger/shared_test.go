@@ -68,32 +68,40 @@ func TestSharedIsDecodedOnce(t *testing.T) {
 	}
 }
 
-// TestShareIsWhatIsGiven: a writer's value is given to who asks for its type; who asks
-// for another, or had asked before, gets what the record says.
-func TestShareIsWhatIsGiven(t *testing.T) {
+// TestSettledIsWhatWasPut: a settled value is given to who asks for its type, until the
+// document is signed anew; who asks for another gets what the record says, as all do where
+// a text of the value was encoded as another.
+func TestSettledIsWhatWasPut(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t)
-	put := func(n int64) (*Record, api.Memory) {
+	put := func(value api.Memory) *Record {
 		t.Helper()
-		value := api.Memory{AvailableBytes: &n}
-		is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value}))
+		is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value, Settled: true}))
 		record, ok := r.Get(r.key(api.KindMemory, ""))
 		is.True(ok)
-		return record, value
+		return record
 	}
-	record, value := put(1)
-	Share(record, value)
+	first := api.Memory{AvailableBytes: new(int64(1))}
+	record := put(first)
 	m, err := Shared[api.Memory](record)
 	is.NoErr(err)
-	is.True(m.AvailableBytes == value.AvailableBytes) // the same, not another that was decoded
+	is.True(m.AvailableBytes == first.AvailableBytes) // the same, not another that was decoded
 	raw, err := Shared[map[string]json.RawMessage](record)
 	is.NoErr(err)
 	is.Equal(string(raw["available_bytes"]), "1")
-	record, value = put(2)
-	before, err := Shared[api.Memory](record)
+	is.Equal(string(record.Document().Value), `{"available_bytes":1}`)
+
+	second := api.Memory{AvailableBytes: new(int64(2)), Pressure: "nor\xffmal"}
+	m, err = Shared[api.Memory](put(second))
 	is.NoErr(err)
-	Share(record, value)
+	is.True(m.AvailableBytes != second.AvailableBytes && *m.AvailableBytes == 2)
+	is.Equal(string(m.Pressure), "nor\ufffdmal")
+
+	is.NoErr(r.w.Delete(api.KindMemory, ""))
+	put(first)
+	is.NoErr(r.w.Rejoin(otherCluster))
+	record, _ = r.Get(r.key(api.KindMemory, ""))
 	m, err = Shared[api.Memory](record)
 	is.NoErr(err)
-	is.True(m.AvailableBytes == before.AvailableBytes)
+	is.True(m.AvailableBytes != first.AvailableBytes && *m.AvailableBytes == 1)
 }

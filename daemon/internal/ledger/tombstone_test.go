@@ -27,12 +27,12 @@ func TestADeletionIsSmall(t *testing.T) {
 		is.NoErr(r.w.Put(Draft{Kind: api.KindReach, Name: name(i), Value: map[string]any{"rank": name(i), "n": make([]int, 1000)}}))
 		is.NoErr(r.w.Delete(api.KindReach, name(i)))
 	}
-	for _, e := range r.entries {
-		_, err := e.rec.JSON()
+	for _, rec := range r.records {
+		_, err := rec.JSON()
 		is.NoErr(err)
 	}
 	each := (used() - before) / all
 	t.Logf("%d bytes each", each)
 	is.True(each < most)
-	is.Equal(len(r.entries), all)
+	is.Equal(len(r.records), all)
 }

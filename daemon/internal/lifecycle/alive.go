@@ -40,16 +40,16 @@ func KeepAlive(ctx context.Context, clock native.Clock, every time.Duration, wor
 	}
 }
 
-// TellReady tells whoever keeps the daemon that clients are answered. That it could not
+// NotifyReady tells whoever keeps the daemon that clients are answered. That it could not
 // be told is no reason to end: who waits for it in vain does that.
-func TellReady(s *activation.Supervisor, status string, log *slog.Logger) {
+func NotifyReady(s *activation.Supervisor, status string, log *slog.Logger) {
 	if err := s.Ready(status); err != nil {
 		log.Warn("whoever started the daemon was not told that it is ready", "error", err)
 	}
 }
 
-// TellStopping tells it that the end of the process has begun.
-func TellStopping(s *activation.Supervisor, log *slog.Logger) {
+// NotifyStopping tells it that the end of the process has begun.
+func NotifyStopping(s *activation.Supervisor, log *slog.Logger) {
 	if err := s.Stopping(); err != nil {
 		log.Warn("whoever started the daemon was not told that it stops", "error", err)
 	}

@@ -18,7 +18,7 @@ func TestKeepAlive(t *testing.T) {
 		is := is.New(t)
 		began := time.Now()
 		clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })
-		var told atomic.Int64
+		var reported atomic.Int64
 		hangs := make(chan struct{})
 		var isStuck atomic.Bool
 		ctx, stop := context.WithCancel(t.Context())
@@ -29,25 +29,25 @@ func TestKeepAlive(t *testing.T) {
 				if isStuck.Load() {
 					<-hangs
 				}
-			}, func() error { told.Add(1); return errors.New("not heard") })
+			}, func() error { reported.Add(1); return errors.New("not heard") })
 		}()
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
-		is.Equal(told.Load(), int64(7)) // at once, and every 10 s whether it was heard or not
+		is.Equal(reported.Load(), int64(7)) // at once, and every 10 s whether it was heard or not
 		isStuck.Store(true)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		is.Equal(told.Load(), int64(7)) // what hangs is silent
+		is.Equal(reported.Load(), int64(7)) // what hangs is silent
 		isStuck.Store(false)
 		close(hangs)
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		is.Equal(told.Load(), int64(9))
+		is.Equal(reported.Load(), int64(9))
 		stop()
 		<-ended
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		is.Equal(told.Load(), int64(9))
+		is.Equal(reported.Load(), int64(9))
 		KeepAlive(t.Context(), clock, 0, nil, nil) // nobody waits for it
 	})
 }

@@ -24,7 +24,7 @@ var ErrStaysStopped = errors.New("it stays stopped")
 // AwaitConfig is what [AwaitStart] needs.
 type AwaitConfig struct {
 	Mark    Stopped
-	Sockets *activation.Sockets
+	Sockets activation.Sockets
 	Clock   native.Clock
 	// Server is that which serves meanwhile; what it answers and refuses is set here.
 	Server server.Config

@@ -9,7 +9,7 @@ import (
 	"fulmen/native"
 )
 
-// awakeWithin bounds the asking of the system.
+// awakeWithin bounds one call that asks the system to stay awake.
 const awakeWithin = 5 * time.Second
 
 // awakeReason is what the system shows people who ask why it stays awake.

@@ -20,20 +20,15 @@ const (
 	mostEnds = 20
 )
 
-// entry is the file: one run that has not ended in order, and the ends before it
-// that were none.
-type entry struct {
+// Book is the record of starts and ends, in a file: one run that has not ended in
+// order, and the ends before it that were none. A file that is missing or damaged is
+// an empty record: it is of no use to anything else.
+type Book struct {
+	path string
 	// RunningSince is when the run began whose end was not written down.
 	RunningSince time.Time `json:"running_since,omitzero"`
 	// Ends are when unexpected ends were noticed, which is at the next start.
 	Ends []time.Time `json:"ends,omitempty"`
-}
-
-// Book is the record of starts and ends, in a file. A file that is missing or
-// damaged is an empty record: it is of no use to anything else.
-type Book struct {
-	path  string
-	entry entry
 }
 
 // Open notes that a run begins at now, on a machine that was started at boot, and
@@ -45,23 +40,23 @@ func Open(path string, now, boot time.Time) (*Book, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, home.Explain(err, "read", path)
 	}
-	if json.Unmarshal(raw, &b.entry) != nil {
-		b.entry = entry{}
+	if json.Unmarshal(raw, b) != nil {
+		*b = Book{path: path}
 	}
-	if before := b.entry.RunningSince; !before.IsZero() && before.After(boot) {
-		b.entry.Ends = append(b.entry.Ends, now)
+	if before := b.RunningSince; !before.IsZero() && before.After(boot) {
+		b.Ends = append(b.Ends, now)
 	}
 	// A wall clock that was set back leaves ends in the future, which say nothing.
-	b.entry.Ends = slices.DeleteFunc(b.entry.Ends, func(at time.Time) bool { return at.After(now) })
-	b.entry.Ends = b.entry.Ends[max(0, len(b.entry.Ends)-mostEnds):]
-	b.entry.RunningSince = now
+	b.Ends = slices.DeleteFunc(b.Ends, func(at time.Time) bool { return at.After(now) })
+	b.Ends = b.Ends[max(0, len(b.Ends)-mostEnds):]
+	b.RunningSince = now
 	return b, b.write()
 }
 
 // Recent is how many unexpected ends there were in the last LoopWithin.
 func (b *Book) Recent(now time.Time) int {
 	n := 0
-	for _, at := range b.entry.Ends {
+	for _, at := range b.Ends {
 		if now.Sub(at) < LoopWithin {
 			n++
 		}
@@ -71,12 +66,12 @@ func (b *Book) Recent(now time.Time) int {
 
 // Close notes that the run ends in order.
 func (b *Book) Close() error {
-	b.entry.RunningSince = time.Time{}
+	b.RunningSince = time.Time{}
 	return b.write()
 }
 
 func (b *Book) write() error {
-	raw, err := json.Marshal(b.entry)
+	raw, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"fulmen/native"
 )
 
-// Ranks are those of this node; rank.Ranks is them.
+// Ranks are the ranks of this node; [rank.Ranks] implements it.
 type Ranks interface {
 	// Live are those that have not ended.
 	Live() []rank.Live
@@ -117,7 +117,7 @@ func (d Departure) EndRank(live rank.Live, why api.Reason) error {
 	return d.Ranks.EndHere(live.Rank, why, d.Grace())
 }
 
-// endWithin bounds the taking of such an order.
+// endWithin bounds the end of the jobs that run here, before a daemon stops that was told to end them.
 const endWithin = 10 * time.Second
 
 // EndFormer ends the ranks that nodes have here that are no members any more, and those

@@ -14,7 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank"
 )
 
@@ -47,14 +47,14 @@ func TestDeparture(t *testing.T) {
 		is := is.New(t)
 		key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 		self := cluster.NewIdentity(key)
-		l, w, err := ledger.Open(ledger.Options{Key: key, Cluster: "00112233445566778899aabbccddeeff", Counter: &ledgertest.Disk{}})
+		l, w, err := ledger.Open(ledger.Options{Key: key, Cluster: "00112233445566778899aabbccddeeff", Counter: &peertest.Disk{}})
 		is.NoErr(err)
 		own, other, elsewhere := api.NewJobID(), api.NewJobID(), api.NewJobID()
-		say := func(id api.JobID, phase api.JobPhase) {
+		report := func(id api.JobID, phase api.JobPhase) {
 			is.NoErr(w.Put(ledger.Draft{Kind: api.KindJob, Name: string(id), Value: api.Job{Principal: api.Principal{User: "anna", Node: self.Node}, Home: self.Node, Phase: phase}}))
 		}
-		say(own, api.JobRunning)
-		say(elsewhere, api.JobRunning) // its ranks are on other Macs, and run on
+		report(own, api.JobRunning)
+		report(elsewhere, api.JobRunning) // its ranks are on other Macs, and run on
 		r := &running{ended: map[api.RankRef]api.Reason{}, live: []rank.Live{
 			{Rank: api.RankRef{Job: own, Attempt: 1}, Home: self.Node},
 			{Rank: api.RankRef{Job: other, Attempt: 1, Rank: 1}, Home: "0123456789abcdef"},
@@ -68,14 +68,14 @@ func TestDeparture(t *testing.T) {
 		synctest.Wait()
 		is.Equal(r.ended, map[api.RankRef]api.Reason{r.live[0].Rank: api.ReasonNodeAsleep, r.live[1].Rank: api.ReasonNodeAsleep})
 		is.True(!gone)
-		say(own, api.JobEnding)
+		report(own, api.JobEnding)
 		synctest.Wait()
 		is.True(!gone)
-		say(own, api.JobFailed)
+		report(own, api.JobFailed)
 		synctest.Wait()
 		is.True(gone)
 
-		say(own, api.JobRunning)
+		report(own, api.JobRunning)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began := time.Now()

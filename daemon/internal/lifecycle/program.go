@@ -4,10 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"fulmen/daemon/internal/home"
 )
 
 // ProgramState is how the program that runs and the one that is installed relate.
@@ -32,11 +33,9 @@ const (
 
 // Program watches the file of the program that runs.
 type Program struct {
+	*home.Watch
 	path    string
 	started os.FileInfo
-	changed func(ProgramState)
-	watcher *fsnotify.Watcher
-	ended   sync.WaitGroup
 }
 
 // WatchProgram calls changed, from one goroutine, whenever another state was found
@@ -46,29 +45,33 @@ func WatchProgram(path string, changed func(ProgramState)) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	watcher, err := fsnotify.NewWatcher()
+	p := &Program{path: path, started: started}
+	state := ProgramSame
+	p.Watch, err = home.NewWatch(settle, settleMost, p.follow, func() {
+		if now := p.State(); now != state {
+			state = now
+			changed(state)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{path: path, started: started, changed: changed, watcher: watcher}
-	if err := p.follow(); err != nil {
-		return nil, errors.Join(err, watcher.Close())
-	}
-	p.ended.Go(p.run)
 	return p, nil
 }
 
 // follow watches the folder of the program and, where that is a part of an app, the
-// one in which the app lies: an installer moves the whole app away.
-func (p *Program) follow() error {
+// one in which the app lies: an installer moves the whole app away. A folder that is
+// gone is not watched, and an app's place is, in which it comes back.
+func (p *Program) follow(w *fsnotify.Watcher) (func(string) bool, error) {
+	every := func(string) bool { return true }
 	folder := filepath.Dir(p.path)
-	err := p.watcher.Add(folder)
+	err := w.Add(folder)
 	for above := folder; above != filepath.Dir(above); above = filepath.Dir(above) {
 		if filepath.Ext(above) == ".app" {
-			return errors.Join(err, p.watcher.Add(filepath.Dir(above)))
+			return every, errors.Join(err, w.Add(filepath.Dir(above)))
 		}
 	}
-	return err
+	return every, err
 }
 
 // State looks at the file.
@@ -81,44 +84,4 @@ func (p *Program) State() ProgramState {
 		return ProgramSame
 	}
 	return ProgramReplaced
-}
-
-func (p *Program) run() {
-	quiet := time.NewTimer(settleMost)
-	quiet.Stop() // armed by the first event
-	state, first := ProgramSame, time.Time{}
-	for {
-		select {
-		case _, ok := <-p.watcher.Events:
-			if !ok {
-				return
-			}
-		case _, ok := <-p.watcher.Errors: // events were lost, and one may have been the program's
-			if !ok {
-				return
-			}
-		case <-quiet.C:
-			first = time.Time{}
-			// The folder may be another one by now. One that is gone is not watched, and
-			// an app's place is, in which it comes back.
-			_ = p.follow()
-			if now := p.State(); now != state {
-				state = now
-				p.changed(state)
-			}
-			continue
-		}
-		now := time.Now()
-		if first.IsZero() {
-			first = now
-		}
-		quiet.Reset(max(0, min(settle, settleMost-now.Sub(first))))
-	}
-}
-
-// Close ends the watch.
-func (p *Program) Close() error {
-	err := p.watcher.Close()
-	p.ended.Wait()
-	return err
 }

@@ -3,19 +3,14 @@ package lifecycle
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/health"
+	"fulmen/daemon/internal/home"
 	"fulmen/native"
 )
-
-// Conditions tell what holds of this node.
-type Conditions interface {
-	// Raise says that a condition holds.
-	Raise(code api.Reason, detail string)
-	// Clear says that these hold no more.
-	Clear(codes ...api.Reason)
-}
 
 // RunConfig is what a [Run] needs.
 type RunConfig struct {
@@ -24,7 +19,7 @@ type RunConfig struct {
 	File, Program string
 	// Logs is where people find the last lines of a run that ended.
 	Logs       string
-	Conditions Conditions
+	Conditions *health.Health
 	Log        *slog.Logger
 }
 
@@ -46,7 +41,7 @@ func Begin(c RunConfig) *Run {
 		c.Log.Warn("it is not known how the last run ended", "error", err) // which is no reason not to run
 	} else {
 		r.book = book
-		r.tellLoop(now)
+		r.notifyLoop(now)
 	}
 	if r.program, err = WatchProgram(c.Program, r.programChanged); err != nil {
 		c.Log.Warn("an upgrade will not be noticed", "error", err)
@@ -54,8 +49,8 @@ func Begin(c RunConfig) *Run {
 	return r
 }
 
-// tellLoop raises the condition of a daemon that keeps ending, until it has lasted.
-func (r *Run) tellLoop(now time.Time) {
+// notifyLoop raises the condition of a daemon that keeps ending, until it has lasted.
+func (r *Run) notifyLoop(now time.Time) {
 	n := r.book.Recent(now)
 	if n > 0 {
 		r.cfg.Log.Warn("the run before this one did not end in order", "recently", n)
@@ -97,4 +92,20 @@ func (r *Run) Ended() {
 	if err := r.book.Close(); err != nil {
 		r.cfg.Log.Warn("the end will be taken for an unexpected one", "error", err)
 	}
+}
+
+// Stopped is the mark that a person has stopped the daemon: a file at this path. It
+// lies in the runtime folder, which a restart of the machine empties.
+type Stopped string
+
+// Set makes the mark.
+func (s Stopped) Set() error { return home.WriteFile(string(s), nil, 0o600) }
+
+// Clear takes the mark away, if it is there.
+func (s Stopped) Clear() error { return home.Remove(string(s)) }
+
+// IsSet reports whether it is there. What cannot be looked at is not.
+func (s Stopped) IsSet() bool {
+	_, err := os.Lstat(string(s))
+	return err == nil
 }

@@ -22,7 +22,7 @@ type Handed struct {
 
 // TakeHanded makes listeners of what was handed over. More than one of a kind, or one
 // that is no address of the API's, is a mistake in the unit or the property list.
-func TakeHanded(sockets *activation.Sockets) (Handed, error) {
+func TakeHanded(sockets activation.Sockets) (Handed, error) {
 	var h Handed
 	all, err := sockets.Listen()
 	for _, l := range all {
@@ -51,7 +51,7 @@ func TakeHanded(sockets *activation.Sockets) (Handed, error) {
 
 // ListenConfig is what [Listen] needs.
 type ListenConfig struct {
-	Sockets *activation.Sockets
+	Sockets activation.Sockets
 	// Path is where clients look for the Unix socket.
 	Path string
 	// Port is the API's; IsNamed says that the configuration names it itself.
@@ -120,7 +120,7 @@ func linkSocket(path, target string) error {
 	case err != nil:
 		return home.Explain(err, "examine", path)
 	case info.Mode().Type() != fs.ModeSocket && info.Mode().Type() != fs.ModeSymlink:
-		return api.Errorf(api.ReasonAlreadyRunning, path, "%s is in the way: it is no socket, and is left alone.", path)
+		return api.Errorf(api.ReasonAlreadyRunning, path, "%s is in the way: it is not a socket, and is left alone.", path)
 	default:
 		// This daemon has the folder's lock, so nobody serves there.
 		if err := os.Remove(path); err != nil {

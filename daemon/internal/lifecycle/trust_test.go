@@ -38,8 +38,8 @@ func TestTrustedPrograms(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	ran := filepath.Join(t.TempDir(), "ran")
 	is.NoErr(os.WriteFile(program, []byte("#!/bin/sh\n: > "+ran+"\n"), 0o755))
-	said := 0
-	trust := Trust{Folders: home.Folders{Mode: api.ModeSystem}, Clock: clock, Refused: func(string) { said++ }}
+	reported := 0
+	trust := Trust{Folders: home.Folders{Mode: api.ModeSystem}, Clock: clock, Refused: func(string) { reported++ }}
 	kept := &starts{}
 	start := func() error { return trust.Supervisor(kept).Start(t.Context(), native.Unit{Program: program}) }
 	launch := func() proc.Record { return trust.Launch(t.Context(), proc.Command{Path: program}) }
@@ -53,7 +53,7 @@ func TestTrustedPrograms(t *testing.T) {
 	is.NoErr(os.Chmod(program, 0o777))
 	is.True(errors.Is(start(), api.ReasonInsecurePermissions))
 	is.Equal(kept.programs, []string{program})
-	is.Equal(said, 1)
+	is.Equal(reported, 1)
 	record := launch()
 	is.Equal(record.Outcome, proc.NotStarted)
 	is.True(errors.Is(record.StartErr, api.ReasonInsecurePermissions))

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"log/slog"
 	"slices"
 	"sync"
@@ -39,7 +40,7 @@ func (j *journal) add(part string, record slog.Record, with []slog.Attr) {
 	record.Attrs(field)
 	for _, stream := range j.keep(line) {
 		// Not under the lock: whoever sends may have something to log. A reader
-		// that is gone, or too slow and told so, is forgotten by read.
+		// that is gone, or too slow and told so, is forgotten by Read.
 		_ = stream.Send("", func(n uint64) any {
 			return api.DaemonLogged{Sub: stream.Sub(), N: n, Lines: []api.LogLine{line}}
 		})
@@ -76,9 +77,9 @@ func levelWord(level slog.Level) api.LogLevel {
 	return api.LogError
 }
 
-// read gives the lines that a caller wants, and follows on if asked to. Both
+// Read is daemon.logs: it gives the lines that a caller wants, and follows on if asked to. Both
 // happen in one step: no line is missed or told twice in between.
-func (j *journal) read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
+func (j *journal) Read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
 	order := api.LogLevel("").Values()
 	if p.Level != "" && !p.Level.Valid() {
 		return api.DaemonLogsResult{}, api.Errorf(api.ReasonBadValue, "level", "level is %q; choose one of %v", p.Level, order)
@@ -86,13 +87,7 @@ func (j *journal) read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogs
 	if p.TailLines < 0 {
 		return api.DaemonLogsResult{}, api.Errorf(api.ReasonBadValue, "tail_lines", "tail_lines is %d; give 0 or more", p.TailLines)
 	}
-	if p.Level == "" {
-		p.Level = api.LogInfo
-	}
-	if p.TailLines == 0 {
-		p.TailLines = defaultTail
-	}
-	least := slices.Index(order, string(p.Level))
+	least := slices.Index(order, string(cmp.Or(p.Level, api.LogInfo)))
 	wants := func(line api.LogLine) bool {
 		return (p.Package == "" || p.Package == line.Package) && slices.Index(order, string(line.Level)) >= least
 	}
@@ -124,7 +119,7 @@ func (j *journal) read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogs
 			j.mu.Unlock()
 		}()
 	}
-	if extra := len(result.Lines) - p.TailLines; extra > 0 {
+	if extra := len(result.Lines) - cmp.Or(p.TailLines, defaultTail); extra > 0 {
 		result.Lines = result.Lines[extra:]
 	}
 	return result, nil

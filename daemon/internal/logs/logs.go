@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
@@ -42,21 +43,16 @@ func RotateErrors(folder string) error {
 // Logs makes the loggers of the daemon's parts. Each part has a level of its
 // own, which the configuration changes while the daemon runs.
 type Logs struct {
-	out     io.Writer
-	journal journal
-
-	mu     sync.RWMutex
-	levels config.Log
+	out    io.Writer
+	levels atomic.Pointer[config.Log]
+	journal
 }
 
 // New makes loggers that write to out.
 func New(out io.Writer, levels config.Log) *Logs {
-	return &Logs{out: out, levels: levels, journal: journal{readers: map[*server.Stream]func(api.LogLine) bool{}}}
-}
-
-// Read is daemon.logs.
-func (l *Logs) Read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
-	return l.journal.read(c, p)
+	l := &Logs{out: out, journal: journal{readers: map[*server.Stream]func(api.LogLine) bool{}}}
+	l.Set(levels)
+	return l
 }
 
 // Part is the logger of a part.
@@ -66,11 +62,7 @@ func (l *Logs) Part(name string) *slog.Logger {
 }
 
 // Set takes the levels of a configuration.
-func (l *Logs) Set(levels config.Log) {
-	l.mu.Lock()
-	l.levels = levels
-	l.mu.Unlock()
-}
+func (l *Logs) Set(levels config.Log) { l.levels.Store(&levels) }
 
 // leveled is a handler that lets through what is at least of its part's level,
 // to the log and to the journal.
@@ -112,9 +104,7 @@ func reasonIn(record slog.Record) api.Reason {
 
 // Enabled reports whether the part's level lets a line through.
 func (h *leveled) Enabled(_ context.Context, level slog.Level) bool {
-	h.logs.mu.RLock()
-	defer h.logs.mu.RUnlock()
-	return level >= h.logs.levels.LevelOf(h.part)
+	return level >= h.logs.levels.Load().LevelOf(h.part)
 }
 
 // WithAttrs keeps the level.

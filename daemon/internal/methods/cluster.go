@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
@@ -110,16 +111,12 @@ func (d Cluster) name(members []api.Member) {
 
 // clusterRemove removes members for good.
 func (d Cluster) clusterRemove(ctx context.Context, c *server.Caller, p api.ClusterRemoveParams) (api.ClusterRemoveResult, error) {
-	var ids []api.NodeID
-	for _, ref := range p.Nodes {
-		id, err := d.Nodes.Find(ref)
-		if err != nil {
-			return api.ClusterRemoveResult{}, err
-		}
-		ids = append(ids, id)
+	ids, err := topology.FindAll(p.Nodes, d.Nodes.Find)
+	if err != nil {
+		return api.ClusterRemoveResult{}, err
 	}
 	if len(ids) == 0 {
-		return api.ClusterRemoveResult{}, invalid("nodes", "no node is named")
+		return api.ClusterRemoveResult{}, api.BadValue("nodes", "no node is named")
 	}
 	if !p.DryRun {
 		d.Log.Info("asked to remove", "uid", c.UID, "nodes", ids)

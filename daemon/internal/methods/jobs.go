@@ -10,7 +10,7 @@ import (
 	"fulmen/daemon/internal/server"
 )
 
-// Ports publishes ports of jobs; relay.Publisher does.
+// Ports publishes ports of jobs; relay.Relay does.
 type Ports interface {
 	// Allows says why ports cannot be published here.
 	Allows(ports []api.Publish) error
@@ -20,11 +20,11 @@ type Ports interface {
 
 // Jobs are the methods about jobs.
 type Jobs struct {
-	Jobs     *job.Jobs
-	Attach   *attach.Attach
-	Attended *job.Attended
-	Ports    Ports
-	Log      *slog.Logger
+	Jobs        *job.Jobs
+	Attach      *attach.Attach
+	WatchedJobs *job.WatchedJobs
+	Ports       Ports
+	Log         *slog.Logger
 }
 
 // Handlers are the methods.
@@ -44,10 +44,10 @@ func (d Jobs) Handlers() server.Handlers {
 		"job.resize": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobResizeParams) (api.Empty, error) {
 			return api.Empty{}, d.Attach.Resize(ctx, jobCaller(c).Principal, p)
 		}),
-		"job.stop":      handleWish(d.Log, "job.stop", d.Jobs.Stop),
+		"job.stop":      handleNotice(d.Log, "job.stop", d.Jobs.Stop),
 		"job.retry":     handleJob(d.Jobs.Retry),
-		"job.take_over": handleWish(d.Log, "job.take_over", d.Jobs.TakeOver),
-		"job.delete":    handleWish(d.Log, "job.delete", d.Jobs.Delete),
+		"job.take_over": handleNotice(d.Log, "job.take_over", d.Jobs.TakeOver),
+		"job.delete":    handleNotice(d.Log, "job.delete", d.Jobs.Delete),
 	}
 }
 
@@ -56,15 +56,15 @@ func handleJob[P, R any](f func(context.Context, job.Caller, P) (R, error)) serv
 	return server.Handle(func(ctx context.Context, c *server.Caller, p P) (R, error) { return f(ctx, jobCaller(c), p) })
 }
 
-// handleWish is the same of one that changes something and answers nothing.
-func handleWish[P any](log *slog.Logger, method string, f func(context.Context, job.Caller, P) error) server.Handler {
+// handleNotice binds a method that changes a job and answers nothing, and logs who asked.
+func handleNotice[P any](log *slog.Logger, method string, f func(context.Context, job.Caller, P) error) server.Handler {
 	return server.Handle(func(ctx context.Context, c *server.Caller, p P) (api.Empty, error) {
 		log.Info("asked to change a job", "method", method, "uid", c.UID)
 		return api.Empty{}, f(ctx, jobCaller(c), p)
 	})
 }
 
-// jobCaller is who asks, for the controller.
+// jobCaller is the caller as the controller of jobs knows it.
 func jobCaller(c *server.Caller) job.Caller {
 	return job.Caller{Principal: c.Principal(), Admin: c.Class() == api.ClassAdmin}
 }
@@ -76,7 +76,7 @@ func (d Jobs) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmitPa
 	}
 	result, err := d.Jobs.Submit(ctx, jobCaller(c), p)
 	if err == nil && !result.Existing {
-		d.Attended.Begin(result.Job)
+		d.WatchedJobs.Begin(result.Job)
 		d.Log.Info("submitted", "uid", c.UID, "job", result.Job)
 	}
 	return result, err
@@ -111,7 +111,7 @@ func (d Jobs) jobWatch(ctx context.Context, c *server.Caller, p api.JobSelect) (
 	if err != nil {
 		return api.JobWatchResult{}, err
 	}
-	leave := d.Attended.Attend(watch.First, caller)
+	leave := d.WatchedJobs.Watch(watch.First, caller)
 	sub, err := server.Deliver(c, "", watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) any {
 		change.Sub, change.N = sub, n
 		return change
@@ -119,7 +119,7 @@ func (d Jobs) jobWatch(ctx context.Context, c *server.Caller, p api.JobSelect) (
 	return api.JobWatchResult{Sub: sub, JobGetResult: watch.First}, err
 }
 
-// jobLogs is what ranks printed, and print.
+// jobLogs sends what ranks printed, and what they print from now on.
 func (d Jobs) jobLogs(ctx context.Context, c *server.Caller, p api.JobLogsParams) (api.JobLogsResult, error) {
 	// The reading goes on after the call; its end is the subscription's.
 	logs, err := d.Attach.Logs(context.WithoutCancel(ctx), jobCaller(c).Principal, p)

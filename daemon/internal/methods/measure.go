@@ -20,7 +20,7 @@ type Measure struct {
 	Log      *slog.Logger
 }
 
-// measurer is who asks.
+// measurer is the caller as the profiler knows it.
 func measurer(c *server.Caller) profile.Caller {
 	return profile.Caller{Principal: c.Principal(), Admin: c.Class() == api.ClassAdmin}
 }
@@ -81,7 +81,7 @@ func (d Measure) rdmaProbe(ctx context.Context, c *server.Caller, p api.LinkSele
 		return api.MeasureStarted{}, err
 	}
 	if !cable.Link.Valid() {
-		return api.MeasureStarted{}, api.Errorf(api.ReasonPeerUnknown, string(p.Link), "What is plugged in at the other end runs no Fulmen, and a test needs both ends.")
+		return api.MeasureStarted{}, api.Errorf(api.ReasonPeerUnknown, string(p.Link), "The machine at the other end does not run Fulmen, and a test needs both ends.")
 	}
 	watch, err := d.Profiler.MeasureCable(ctx, measurer(c), cable.Link)
 	return follow(c, watch, err)
@@ -120,9 +120,5 @@ func (d Measure) linkMute(_ context.Context, c *server.Caller, p api.LinkMute) (
 		return api.Empty{}, api.Errorf(api.ReasonNoSuchLink, string(p.Link), "The cable has no end at this node, so its warnings are not this node's. Mute it at one of its ends.")
 	}
 	d.Log.Info("a cable's warnings were muted or unmuted", "uid", c.UID, "end", near.String(), "muted", p.Muted)
-	peer := cable.Link.Low.Node
-	if near == cable.Link.Low {
-		peer = cable.Link.High.Node
-	}
-	return api.Empty{}, d.Profiler.Mute(cable.Link, peer, p.Muted)
+	return api.Empty{}, d.Profiler.Mute(cable.Link, cable.Link.Other(near).Node, p.Muted)
 }

@@ -44,7 +44,7 @@ func (d Settings) nodeRename(_ context.Context, c *server.Caller, p api.NodeRena
 	isBad := !utf8.ValidString(p.Name) || strings.TrimSpace(p.Name) != p.Name ||
 		strings.ContainsFunc(p.Name, func(r rune) bool { return !unicode.IsPrint(r) })
 	if isBad || utf8.RuneCountInString(p.Name) > maxFriendlyName {
-		return api.Empty{}, invalid("name", "a name has 1 to %d characters that can be printed, and no space at its ends", maxFriendlyName)
+		return api.Empty{}, api.BadValue("name", "a name has 1 to %d characters that can be printed, and no space at its ends", maxFriendlyName)
 	}
 	if err := d.SaveName(p.Name); err != nil {
 		return api.Empty{}, err
@@ -89,11 +89,4 @@ func (d Settings) simulate(_ context.Context, c *server.Caller, p api.DaemonSimu
 	}
 	d.Log.Info("the simulated cluster was changed", "uid", c.UID, "change", change)
 	return api.Empty{}, nil
-}
-
-// invalid refuses a field, with a message that says what to write.
-func invalid(field, format string, args ...any) error {
-	e := api.Errorf(api.ReasonBadValue, field, format, args...)
-	e.Data.Remedy = ""
-	return e
 }

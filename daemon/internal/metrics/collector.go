@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -17,123 +18,110 @@ type family struct {
 	kind prometheus.ValueType
 }
 
-func gauge(name, help string, labels ...string) family {
-	return family{prometheus.NewDesc("fulmen_"+name, help, labels, nil), prometheus.GaugeValue}
-}
-
 // families are all metrics that are shown.
-type families struct {
-	info, members, reached, up, memoryTotal, memoryUsed, memoryAvailable, gpuUse, power,
-	fp16, memoryRate, gpuAt, linkRate, linkRTT, linkJitter, linkLoss, linkAt, linkGood,
-	conditions, jobs family
-	measurements, missed family
+var families []family
+
+// shown makes a family of those that are shown.
+func shown(kind prometheus.ValueType, name, help string, labels ...string) family {
+	f := family{prometheus.NewDesc("fulmen_"+name, help, labels, nil), kind}
+	families = append(families, f)
+	return f
 }
 
-func newFamilies() families {
-	link := []string{"from", "to", "transport", "kind", "path", "simulated"}
-	return families{
-		info:            gauge("info", "1, with the version of Fulmen and this node.", "version", "node"),
-		members:         gauge("members", "Members of the cluster."),
-		reached:         gauge("nodes_reached", "Members that are reached, this node among them."),
-		up:              gauge("node_up", "1 where a member is reached.", "node", "simulated"),
-		memoryTotal:     gauge("memory_total_bytes", "Physical memory.", "node"),
-		memoryUsed:      gauge("memory_used_bytes", "Memory in use, as it was told last.", "node"),
-		memoryAvailable: gauge("memory_available_bytes", "Memory that a new program could get, as it was told last.", "node"),
-		gpuUse:          gauge("gpu_use_ratio", "The part of the time in which the GPU was busy, as it was told last.", "node"),
-		power:           gauge("power_watts", "The whole machine's power where it is known, else the chip's, as it was told last.", "node"),
-		fp16:            gauge("gpu_fp16_tflops", "Measured fp16 matrix products, in 10^12 operations a second.", "node", "device", "simulated"),
-		memoryRate:      gauge("gpu_memory_bytes_per_s", "Measured memory bandwidth.", "node", "device", "simulated"),
-		gpuAt:           gauge("gpu_measured_timestamp_seconds", "When the GPU was measured.", "node"),
-		linkRate:        gauge("link_bits_per_s", "Measured payload of a path, up away from the first node.", append(link, "direction")...),
-		linkRTT:         gauge("link_rtt_us", "Measured median round trip.", link...),
-		linkJitter:      gauge("link_jitter_us", "Measured mean difference of consecutive round trips.", link...),
-		linkLoss:        gauge("link_loss_ratio", "Measured part of the packets that did not come back.", link...),
-		linkAt:          gauge("link_measured_timestamp_seconds", "When the path was measured.", link...),
-		linkGood:        gauge("link_good", "1 where a path is as it should be, 0 where it is slow, bad or down; absent where that is not known.", link...),
-		conditions:      gauge("conditions", "What is wrong, by node and severity.", "node", "severity"),
-		jobs:            gauge("jobs", "Jobs by phase.", "phase"),
-		measurements: family{prometheus.NewDesc("fulmen_measurements_total", "Measurements of this node's GPU and paths that have ended.",
-			[]string{"subject", "asked", "state"}, nil), prometheus.CounterValue},
-		missed: family{prometheus.NewDesc("fulmen_missed_events_total",
-			"Changes of this machine that no event of the system announced and the slow re-read (60 s) found.", nil, nil), prometheus.CounterValue},
-	}
+func gauge(name, help string, labels ...string) family {
+	return shown(prometheus.GaugeValue, name, help, labels...)
 }
 
-func (f *families) all() []family {
-	return []family{f.info, f.members, f.reached, f.up, f.memoryTotal, f.memoryUsed, f.memoryAvailable, f.gpuUse, f.power, f.fp16, f.memoryRate,
-		f.gpuAt, f.linkRate, f.linkRTT, f.linkJitter, f.linkLoss, f.linkAt, f.linkGood, f.conditions, f.jobs, f.measurements, f.missed}
-}
+func pathLabels() []string { return []string{"from", "to", "transport", "kind", "path", "simulated"} }
+
+var (
+	buildInfo        = gauge("info", "1, with the version of Fulmen and this node.", "version", "node")
+	memberCount      = gauge("members", "Members of the cluster.")
+	reachedCount     = gauge("nodes_reached", "Members that are reached, this node among them.")
+	nodeUp           = gauge("node_up", "1 where a member is reached.", "node", "simulated")
+	memoryTotal      = gauge("memory_total_bytes", "Physical memory.", "node")
+	memoryUsed       = gauge("memory_used_bytes", "Memory in use, as last reported.", "node")
+	memoryAvailable  = gauge("memory_available_bytes", "Memory that a new program could get, as last reported.", "node")
+	gpuUse           = gauge("gpu_use_ratio", "The part of the time in which the GPU was busy, as last reported.", "node")
+	powerDraw        = gauge("power_watts", "The whole machine's power where it is known, else the chip's, as last reported.", "node")
+	gpuFP16          = gauge("gpu_fp16_tflops", "Measured fp16 matrix products, in 10^12 operations a second.", "node", "device", "simulated")
+	gpuMemoryRate    = gauge("gpu_memory_bytes_per_s", "Measured memory bandwidth.", "node", "device", "simulated")
+	gpuMeasuredAt    = gauge("gpu_measured_timestamp_seconds", "When the GPU was measured.", "node")
+	linkRate         = gauge("link_bits_per_s", "Measured payload of a path; up is toward the node that the label to names.", append(pathLabels(), "direction")...)
+	linkRTT          = gauge("link_rtt_us", "Measured median round trip.", pathLabels()...)
+	linkJitter       = gauge("link_jitter_us", "Measured mean difference of consecutive round trips.", pathLabels()...)
+	linkLoss         = gauge("link_loss_ratio", "Measured part of the packets that did not come back.", pathLabels()...)
+	linkMeasuredAt   = gauge("link_measured_timestamp_seconds", "When the path was measured.", pathLabels()...)
+	linkGood         = gauge("link_good", "1 where a path is as it should be, 0 where it is slow, bad or down; absent where that is not known.", pathLabels()...)
+	conditionCount   = gauge("conditions", "What is wrong, by node and severity.", "node", "severity")
+	jobCount         = gauge("jobs", "Jobs by phase.", "phase")
+	measurementCount = shown(prometheus.CounterValue, "measurements_total", "Measurements of this node's GPU and paths that have ended.", "subject", "asked", "state")
+	missedCount      = shown(prometheus.CounterValue, "missed_events_total", "Changes of this machine that no event of the system announced and the slow re-read (60 s) found.")
+)
 
 // collector shows a source.
-type collector struct {
-	source Source
-	families
-}
+type collector struct{ Source }
 
 // Describe is Prometheus's.
-func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, f := range c.all() {
+func (c collector) Describe(out chan<- *prometheus.Desc) {
+	for _, f := range families {
 		out <- f.desc
 	}
 }
 
 // Collect is Prometheus's.
-func (c *collector) Collect(out chan<- prometheus.Metric) {
+func (c collector) Collect(out chan<- prometheus.Metric) {
 	put := func(f family, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(f.desc, f.kind, value, labels...)
 	}
-	put(c.info, 1, c.source.Version, string(c.source.Node))
+	put(buildInfo, 1, c.Version, string(c.Node))
 	c.nodes(put)
 	c.documents(put)
 	c.links(put)
-	for _, m := range c.source.Measurements() {
-		put(c.measurements, float64(m.Count), string(m.Kind), strconv.FormatBool(m.IsAsked), string(m.State))
+	for _, m := range c.Measurements() {
+		put(measurementCount, float64(m.Count), string(m.Kind), strconv.FormatBool(m.IsAsked), string(m.State))
 	}
-	put(c.missed, float64(c.source.Missed()))
+	put(missedCount, float64(c.Missed()))
 }
 
 type put func(f family, value float64, labels ...string)
 
-func (c *collector) nodes(put put) {
-	list := c.source.Nodes()
-	put(c.members, float64(list.Totals.Members))
-	put(c.reached, float64(list.Totals.Nodes))
+func (c collector) nodes(put put) {
+	list := c.Nodes()
+	put(memberCount, float64(list.Totals.Members))
+	put(reachedCount, float64(list.Totals.Nodes))
 	for _, n := range list.Nodes {
 		if n.Liveness != api.LivenessRemoved {
-			put(c.up, truth(n.Liveness.Reached()), string(n.Node), strconv.FormatBool(n.Simulated))
+			put(nodeUp, truth(n.Liveness.Reached()), string(n.Node), strconv.FormatBool(n.Simulated))
 		}
 	}
 }
 
-func (c *collector) documents(put put) {
+func (c collector) documents(put put) {
 	type severity struct {
 		node api.NodeID
 		how  api.Severity
 	}
 	wrong, jobs := map[severity]int{}, map[api.JobPhase]int{}
-	for _, d := range c.source.Docs(kinds()...) {
+	for _, d := range c.Docs(kinds()...) {
 		node, simulated := string(d.Node), strconv.FormatBool(d.Simulated)
 		switch d.Kind {
 		case api.KindMemory:
 			if v, ok := decoded[api.Memory](d); ok {
-				known(put, c.memoryTotal, v.TotalBytes, node)
-				known(put, c.memoryUsed, v.UsedBytes, node)
-				known(put, c.memoryAvailable, v.AvailableBytes, node)
+				known(put, memoryTotal, v.TotalBytes, node)
+				known(put, memoryUsed, v.UsedBytes, node)
+				known(put, memoryAvailable, v.AvailableBytes, node)
 			}
 		case api.KindSystem:
 			if v, ok := decoded[api.System](d); ok {
-				known(put, c.gpuUse, v.GPUUseRatio, node)
-				watts := v.SystemPowerWatts
-				if watts == nil {
-					watts = v.PackagePowerWatts
-				}
-				known(put, c.power, watts, node)
+				known(put, gpuUse, v.GPUUseRatio, node)
+				known(put, powerDraw, cmp.Or(v.SystemPowerWatts, v.PackagePowerWatts), node)
 			}
 		case api.KindGPUProfile:
 			if v, ok := decoded[api.GPUProfile](d); ok && !v.MeasuredAt.IsZero() {
-				known(put, c.fp16, v.FP16TFLOPS, node, one(v.Device), simulated)
-				known(put, c.memoryRate, v.MemoryBytesPerS, node, one(v.Device), simulated)
-				put(c.gpuAt, seconds(v.MeasuredAt), node)
+				known(put, gpuFP16, v.FP16TFLOPS, node, one(v.Device), simulated)
+				known(put, gpuMemoryRate, v.MemoryBytesPerS, node, one(v.Device), simulated)
+				put(gpuMeasuredAt, seconds(v.MeasuredAt), node)
 			}
 		case api.KindCondition:
 			if v, ok := decoded[api.Condition](d); ok && v.Severity.Valid() && !v.Muted {
@@ -146,10 +134,10 @@ func (c *collector) documents(put put) {
 		}
 	}
 	for s, n := range wrong {
-		put(c.conditions, float64(n), string(s.node), string(s.how))
+		put(conditionCount, float64(n), string(s.node), string(s.how))
 	}
 	for phase, n := range jobs {
-		put(c.jobs, float64(n), string(phase))
+		put(jobCount, float64(n), string(phase))
 	}
 }
 
@@ -162,7 +150,7 @@ func decoded[T any](d api.Document) (v T, ok bool) {
 func Handler(source Source) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		&collector{source, newFamilies()},
+		collector{source},
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -7,8 +7,8 @@ import (
 )
 
 // links shows the paths: what is not measured is absent.
-func (c *collector) links(put put) {
-	for _, row := range c.source.Links().Rows {
+func (c collector) links(put put) {
+	for _, row := range c.Links().Rows {
 		path := row.Name
 		if a, err := api.ParsePeerAddress(row.Name); err == nil {
 			path = a.Address.String()
@@ -16,16 +16,16 @@ func (c *collector) links(put put) {
 			continue
 		}
 		labels := []string{string(row.From), string(row.To), one(row.Transport), one(row.Kind), path, strconv.FormatBool(row.Simulated)}
-		known(put, c.linkRate, row.UpBitsPerS, append(labels[:len(labels):len(labels)], "up")...)
-		known(put, c.linkRate, row.DownBitsPerS, append(labels[:len(labels):len(labels)], "down")...)
-		known(put, c.linkRTT, row.RTTUS, labels...)
-		known(put, c.linkJitter, row.JitterUS, labels...)
-		known(put, c.linkLoss, row.LossRatio, labels...)
+		known(put, linkRate, row.UpBitsPerS, append(labels[:len(labels):len(labels)], "up")...)
+		known(put, linkRate, row.DownBitsPerS, append(labels[:len(labels):len(labels)], "down")...)
+		known(put, linkRTT, row.RTTUS, labels...)
+		known(put, linkJitter, row.JitterUS, labels...)
+		known(put, linkLoss, row.LossRatio, labels...)
 		if !row.MeasuredAt.IsZero() {
-			put(c.linkAt, seconds(row.MeasuredAt), labels...)
+			put(linkMeasuredAt, seconds(row.MeasuredAt), labels...)
 		}
 		if row.Verdict.Valid() && row.Verdict != api.VerdictUnknown {
-			put(c.linkGood, truth(row.Verdict == api.VerdictGood), labels...)
+			put(linkGood, truth(row.Verdict == api.VerdictGood), labels...)
 		}
 	}
 }

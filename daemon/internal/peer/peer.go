@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
-	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -45,15 +44,12 @@ type Peers struct {
 	self   api.NodeID
 	others Others
 	gate   *gate.Gate
-
-	mu      sync.Mutex
-	calls   map[string]gate.Call
-	streams map[api.PeerConnKind]gate.Conn
+	own    gate.Routes
 }
 
 // New makes the nodes out of this one and the others, all of which pass the gate.
 func New(self api.NodeID, others Others, g *gate.Gate) *Peers {
-	return &Peers{self: self, others: others, gate: g, calls: map[string]gate.Call{}, streams: map[api.PeerConnKind]gate.Conn{}}
+	return &Peers{self: self, others: others, gate: g}
 }
 
 // Self is this node.
@@ -62,18 +58,14 @@ func (p *Peers) Self() api.NodeID { return p.self }
 // HandleCall sets who answers the calls of a door here, whoever calls.
 func (p *Peers) HandleCall(h gate.Handler) {
 	c := p.gate.Bind(h)
-	p.mu.Lock()
-	p.calls[c.Name()] = c
-	p.mu.Unlock()
+	p.own.HandleCall(c)
 	p.others.HandleCall(c)
 }
 
 // HandleStream sets who serves the connections of a door here, whoever opens them.
 func (p *Peers) HandleStream(h gate.StreamHandler) {
 	c := p.gate.BindStream(h)
-	p.mu.Lock()
-	p.streams[c.Kind()] = c
-	p.mu.Unlock()
+	p.own.HandleStream(c)
 	p.others.HandleStream(c)
 }
 
@@ -82,27 +74,11 @@ func (p *Peers) Call(ctx context.Context, node api.NodeID, method string, params
 	if node != p.self {
 		return p.others.Call(ctx, node, method, params, result)
 	}
-	raw, err := json.Marshal(params)
+	answer, err := p.own.Answer(ctx, p.self, method, params)
+	if err == nil && result != nil && answer != nil {
+		err = json.Unmarshal(answer, result)
+	}
 	if err != nil {
-		return api.AsError(err)
-	}
-	p.mu.Lock()
-	c, isHandled := p.calls[gate.NameOf(method, raw)]
-	p.mu.Unlock()
-	if !isHandled {
-		return api.NewError(api.ReasonUnknownMethod, method)
-	}
-	answer, err := c.Answer(ctx, p.self, raw)
-	if err != nil {
-		return api.AsError(err)
-	}
-	if result == nil || answer == nil {
-		return nil
-	}
-	if raw, err = json.Marshal(answer); err != nil {
-		return api.AsError(err)
-	}
-	if err := json.Unmarshal(raw, result); err != nil {
 		return api.AsError(err)
 	}
 	return nil
@@ -113,20 +89,8 @@ func (p *Peers) Stream(ctx context.Context, node api.NodeID, first api.PeerConn)
 	if node != p.self {
 		return p.others.Stream(ctx, node, first)
 	}
-	p.mu.Lock()
-	c, isHandled := p.streams[first.Carries]
-	p.mu.Unlock()
-	if !isHandled {
-		return nil, api.NewError(api.ReasonUnknownMethod, string(first.Carries))
-	}
-	near, far := net.Pipe()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer cancel()
-		defer far.Close()
-		c.Serve(ctx, p.self, first, far)
-	}()
-	return near, nil
+	near, _, err := p.own.Open(ctx, p.self, first)
+	return near, err
 }
 
 // Again calls a node, and calls it again after a pause for as long as again says so of
@@ -153,16 +117,4 @@ func Again(ctx context.Context, clock native.Clock, pause time.Duration, again f
 func IsUnreached(err error) bool {
 	e := api.AsError(err)
 	return e != nil && e.Code == api.CodeUnreachable
-}
-
-// Params reads the parameters of a node's call. The error is an *api.Error: that of
-// an id which cannot be, or malformed_message.
-func Params(raw json.RawMessage, into any) error {
-	if err := json.Unmarshal(raw, into); err != nil {
-		if e := api.AsError(err); e.Code != api.CodeInternal {
-			return e
-		}
-		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters are not those of the method.")
-	}
-	return nil
 }

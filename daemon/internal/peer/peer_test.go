@@ -11,13 +11,12 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 )
 
-// said is what the tests send.
-type said struct {
+// reported is what the tests send.
+type reported struct {
 	N    int
 	From string
 }
@@ -26,25 +25,25 @@ type said struct {
 // encoded on the way, and errors are the API's.
 func TestSelfIsLikeOthers(t *testing.T) {
 	is := is.New(t)
-	desk := peertest.NewDesk()
-	a := peer.New("aaaa", desk.Add("aaaa"), gatetest.For("aaaa", nil, nil))
-	b := peer.New("bbbb", desk.Add("bbbb"), gatetest.For("bbbb", nil, nil))
+	network := peertest.NewNetwork()
+	a := peer.New("aaaa", network.Add("aaaa"), peertest.GateFor("aaaa", nil, nil))
+	b := peer.New("bbbb", network.Add("bbbb"), peertest.GateFor("bbbb", nil, nil))
 	for _, p := range []*peer.Peers{a, b} {
-		p.HandleCall(gate.HandleMember(gate.Profile, func(_ context.Context, from gate.Member, params said) (any, error) {
+		p.HandleCall(gate.HandleMember(gate.Profile, func(_ context.Context, from gate.Member, params reported) (any, error) {
 			if params.N == 0 {
 				return nil, errors.New("secret of the inside")
 			}
-			return said{params.N + 1, string(from.Node())}, nil
+			return reported{params.N + 1, string(from.Node())}, nil
 		}))
 		p.HandleStream(gate.ServeMember(gate.Stream, func(_ context.Context, from gate.Member, first api.PeerConn, c net.Conn) {
 			io.WriteString(c, string(from.Node()))
 		}))
 	}
 	for _, to := range []api.NodeID{"aaaa", "bbbb"} {
-		var result said
-		is.NoErr(a.Call(t.Context(), to, "peer.profile", said{N: 4}, &result))
-		is.Equal(result, said{5, "aaaa"})
-		err := a.Call(t.Context(), to, "peer.profile", said{}, nil)
+		var result reported
+		is.NoErr(a.Call(t.Context(), to, "peer.profile", reported{N: 4}, &result))
+		is.Equal(result, reported{5, "aaaa"})
+		err := a.Call(t.Context(), to, "peer.profile", reported{}, nil)
 		var known *api.Error
 		is.True(errors.As(err, &known))
 		is.Equal(known.Data.Reason, api.ReasonInternal)

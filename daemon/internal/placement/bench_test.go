@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 // uneven is a full mesh of 16 nodes with as many speeds as there are pairs.
-func uneven() *desk {
-	return newDesk(16).meshed(func(a, b int) int64 { return 41 + int64(a*b*37%83) })
+func uneven() *scenario {
+	return newScenario(16).meshed(func(a, b int) int64 { return 41 + int64(a*b*37%83) })
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // The aim is 10 ms for 16 nodes of which every two are joined.
 func BenchmarkFullMesh16(b *testing.B) {
@@ -40,8 +40,8 @@ func BenchmarkFullMesh16(b *testing.B) {
 
 // A refusal looks at every set and tries changes of the spec.
 func BenchmarkRefusal(b *testing.B) {
-	line := func(n int) *desk {
-		d := newDesk(n)
+	line := func(n int) *scenario {
+		d := newScenario(n)
 		for i := range n - 1 {
 			d.plug(i, i+1, 80)
 		}
@@ -49,10 +49,10 @@ func BenchmarkRefusal(b *testing.B) {
 	}
 	for _, c := range []struct {
 		name string
-		d    *desk
+		d    *scenario
 		p    api.Placement
 	}{
-		{"no cables", newDesk(16), api.Placement{Ranks: 8, Backend: api.BackendJACCL}},
+		{"no cables", newScenario(16), api.Placement{Ranks: 8, Backend: api.BackendJACCL}},
 		{"a line", line(16), api.Placement{Ranks: 16}},
 		{"part of a line", line(16), api.Placement{Ranks: 8}},
 		{"memory", uneven(), api.Placement{Ranks: 8, MemoryBytes: 1 << 40}},

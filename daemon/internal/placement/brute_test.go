@@ -20,29 +20,46 @@ type option func(a, b, width int) int64
 
 // brute tries every set of nodes and every order of a ring, from the desk
 // itself and not from its documents.
-func (d *desk) brute(p api.Placement) verdict {
+func (d *scenario) brute(p api.Placement) verdict {
 	named := len(p.Networks) > 0 || d.trusted
-	pick := func(all []int64, width int) int64 {
-		slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
-		if len(all) < width {
-			return -1
-		}
-		return all[width-1] * int64(width) * gigabit
+	type speed struct {
+		gigabits int64
+		after    int // 1 where it was not measured, 2 where that gave less than half
 	}
 	cables := func(a, b, width int, rdma bool) int64 {
-		var all []int64
+		var all []speed
 		for _, w := range d.wires {
+			after := 0
+			switch {
+			case w.rdma == 0:
+				after = 1
+			case 2*w.rdma < w.gigabits:
+				after = 2
+			}
 			switch {
 			case w.a != min(a, b) || w.b != max(a, b):
 			case rdma && w.ready && w.gigabits > 40:
-				all = append(all, cmp.Or(w.rdma, w.gigabits))
+				all = append(all, speed{cmp.Or(w.rdma, w.gigabits), after})
 			case !rdma:
-				all = append(all, cmp.Or(w.tcp, w.gigabits))
+				all = append(all, speed{cmp.Or(w.tcp, w.gigabits), 0})
 			}
 		}
-		return pick(all, width)
+		slices.SortFunc(all, func(a, b speed) int {
+			return cmp.Or(cmp.Compare(a.after, b.after), cmp.Compare(b.gigabits, a.gigabits))
+		})
+		if len(all) < width {
+			return -1
+		}
+		return slices.MinFunc(all[:width], func(a, b speed) int { return cmp.Compare(a.gigabits, b.gigabits) }).gigabits * int64(width) * gigabit
 	}
 	rdma := func(a, b, width int) int64 { return cables(a, b, width, true) }
+	mesh := func(a, b, width int) int64 {
+		isOld := func(i int) bool { return d.nodes[i].MLX.Version == "0.32.3" }
+		if width > 1 && (isOld(a) || isOld(b)) {
+			return -1
+		}
+		return rdma(a, b, width)
+	}
 	thunderbolt := func(a, b, width int) int64 { return cables(a, b, width, false) }
 	networks := func(a, b, width int) int64 {
 		over := cables(a, b, width, false)
@@ -52,7 +69,7 @@ func (d *desk) brute(p api.Placement) verdict {
 		return over
 	}
 	tiers := map[api.Backend][]bruteTier{
-		api.BackendJACCL:     {{api.BackendJACCL, true, 1, rdma}},
+		api.BackendJACCL:     {{api.BackendJACCL, true, 8, mesh}},
 		api.BackendJACCLRing: {{api.BackendJACCLRing, false, 4, rdma}},
 		api.BackendRing:      {{api.BackendRing, false, 8, thunderbolt}, {api.BackendRing, false, 1, networks}},
 	}
@@ -92,7 +109,7 @@ type bruteTier struct {
 	speed   option
 }
 
-func (d *desk) requiredOf(p api.Placement) []int {
+func (d *scenario) requiredOf(p api.Placement) []int {
 	var out []int
 	for i, n := range d.nodes {
 		if slices.Contains(p.Nodes, n.ID) || p.Rank0 == n.ID {
@@ -103,7 +120,7 @@ func (d *desk) requiredOf(p api.Placement) []int {
 }
 
 // fits reports whether the nodes alone allow a set.
-func (d *desk) fits(nodes, required []int, p api.Placement, t bruteTier) bool {
+func (d *scenario) fits(nodes, required []int, p api.Placement, t bruteTier) bool {
 	version := ""
 	for _, i := range nodes {
 		n := d.nodes[i]
@@ -125,7 +142,7 @@ func (d *desk) fits(nodes, required []int, p api.Placement, t bruteTier) bool {
 
 // bestClass is the class of the slowest link of the best way to join nodes; -1
 // where there is none.
-func (d *desk) bestClass(nodes []int, t bruteTier) int {
+func (d *scenario) bestClass(nodes []int, t bruteTier) int {
 	if len(nodes) == 1 {
 		return noClass
 	}
@@ -160,7 +177,7 @@ func classOrNone(bits int64) int {
 	return classOf(bits)
 }
 
-func (d *desk) scoreOf(nodes []int, class int) score {
+func (d *scenario) scoreOf(nodes []int, class int) score {
 	s := score{class: class, gpu: d.nodes[nodes[0]].tflops(), free: d.nodes[nodes[0]].free()}
 	for _, i := range nodes {
 		s.gpu, s.free = min(s.gpu, d.nodes[i].tflops()), min(s.free, d.nodes[i].free())
@@ -187,7 +204,7 @@ func permutations(all []int, call func([]int)) {
 }
 
 // verdictOf is what a plan is worth, by what it says of itself.
-func (d *desk) verdictOf(p *api.Plan) verdict {
+func (d *scenario) verdictOf(p *api.Plan) verdict {
 	if p == nil {
 		return verdict{}
 	}

@@ -7,24 +7,26 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 // cable is a Thunderbolt cable between two members as RDMA sees it.
 type cable struct {
 	channel
 	api.Cable
+	// rank is its place among cables of a pair, before their speeds.
+	rank int
 	// busy says that a device of it is lent to another job; nil where not.
 	busy *api.Cause
 	// named says that there is a device at both ends.
 	named bool
 }
 
-// indexCables sorts the graph's cables by pair, the fastest first.
+// indexCables sorts the graph's cables by pair, the best first.
 func (s *state) indexCables() {
 	s.cables, s.led = map[pair][]cable{}, map[device]int{}
-	list := s.in.Graph.List()
-	speeds := measuredCables(list.Rows)
-	for _, c := range list.Cables {
+	rows := s.in.Graph.Measured()
+	for _, c := range s.in.Graph.Cables().Cables {
 		if len(c.Ends) != 2 { // the other end is no member
 			continue
 		}
@@ -36,19 +38,20 @@ func (s *state) indexCables() {
 		k := cable{Cable: c, named: c.Ends[0].Device != "" && c.Ends[1].Device != ""}
 		k.kind, k.link = api.LinkRDMA, c.Link
 		for i, e := range c.Ends { // the lower end is that of the lower node
-			k.devices[i], k.receptacles[i] = e.Device, e.End.Receptacle
-			name := e.End.Receptacle.String()
+			k.devices[i], k.portNumbers[i] = e.Device, e.End.PortNumber
+			name := e.End.PortNumber.String()
 			k.documents = append(k.documents, api.Key{Node: e.End.Node, Kind: api.KindThunderbolt, Name: name}, api.Key{Node: e.End.Node, Kind: api.KindRDMA, Name: name})
-			if busy := s.lentDevice(s.nodes[s.index[e.End.Node]], e.End.Receptacle); busy != nil && k.busy == nil {
+			if busy := s.lentDevice(s.nodes[s.index[e.End.Node]], e.End.PortNumber); busy != nil && k.busy == nil {
 				k.busy = busy
 			}
 		}
-		k.speed = negotiated(c)
-		if m, is := speeds[c.Link]; is {
-			k.speed = m
+		k.speed = speed{bits: c.NegotiatedBitsPerS()}
+		k.rank = topology.RDMARank(c, rows[c.Link])
+		if row := rows[c.Link]; row != nil {
+			k.speed = speedOf(row)
 		}
 		if c.OneSided {
-			k.notes = append(k.notes, causeOf(api.ReasonRDMAOneSided, c.Link.String(), "only one end sees the cable %s", s.cableName(c)))
+			k.notes = append(k.notes, api.Errorf(api.ReasonRDMAOneSided, c.Link.String(), "only one end sees the cable %s", s.cableName(c)).Cause())
 		}
 		p := pairOf(a, b)
 		s.cables[p] = append(s.cables[p], k)
@@ -57,22 +60,23 @@ func (s *state) indexCables() {
 		for end, i := range []int{p.a, p.b} {
 			leads := map[device]struct{}{}
 			for _, c := range all {
-				leads[device{i, c.receptacles[end]}] = struct{}{}
+				leads[device{i, c.portNumbers[end]}] = struct{}{}
 			}
 			for d := range leads {
 				s.led[d]++
 			}
 		}
-		slices.SortFunc(all, func(x, y cable) int { return compareChannels(x.channel, y.channel) })
+		slices.SortFunc(all, func(x, y cable) int {
+			return cmp.Or(cmp.Compare(x.rank, y.rank), compareChannels(x.channel, y.channel))
+		})
 	}
 }
 
-// lentDevice says to whom the RDMA device of a receptacle is lent.
-func (s *state) lentDevice(n *Node, r api.Receptacle) *api.Cause {
+// lentDevice says which job the RDMA device of a receptacle is lent to; nil for none.
+func (s *state) lentDevice(n *Node, r api.PortNumber) *api.Cause {
 	for _, l := range n.Lent {
-		if slices.Contains(l.Receptacles, r) {
-			c := causeOf(api.ReasonRDMADeviceBusy, string(n.ID)+":"+r.String(), "the RDMA device of receptacle %d of %s is lent to job %s", r, n.name(), l.Job)
-			return &c
+		if slices.Contains(l.PortNumbers, r) {
+			return hindrance(api.ReasonRDMADeviceBusy, string(n.ID)+":"+r.String(), "the RDMA device of port %d of %s is lent to job %s", r, n.name(), l.Job)
 		}
 	}
 	return nil
@@ -80,16 +84,8 @@ func (s *state) lentDevice(n *Node, r api.Receptacle) *api.Cause {
 
 // cableName is a cable for people.
 func (s *state) cableName(c api.Cable) string {
-	name := func(e api.LinkEnd) string { return s.nodes[s.index[e.Node]].name() + ":" + e.Receptacle.String() }
+	name := func(e api.LinkEnd) string { return s.nodes[s.index[e.Node]].name() + ":" + e.PortNumber.String() }
 	return name(c.Ends[0].End) + " - " + name(c.Ends[1].End)
-}
-
-// negotiated is a cable's speed as its ports agreed on it.
-func negotiated(c api.Cable) speed {
-	if c.ForwardBitsPerS == nil || c.BackwardBitsPerS == nil {
-		return speed{}
-	}
-	return speed{bits: min(*c.ForwardBitsPerS, *c.BackwardBitsPerS)}
 }
 
 // rdmaChannels are the cables of a pair that can carry a job's RDMA in a tier: those
@@ -98,17 +94,16 @@ func negotiated(c api.Cable) speed {
 func (s *state) rdmaChannels(p pair, t tier) []channel {
 	var out []channel
 	for _, c := range s.cables[p] {
-		ready := c.RDMA == api.RDMAReady || t.unsure && c.RDMA == api.RDMAUnknown
-		if !c.named || !ready || c.busy != nil || s.tooSmall(c, p, t) != nil {
+		if s.notForRDMA(c, p, t) != "" {
 			continue
 		}
 		k := c.channel
 		if c.RDMA == api.RDMAUnknown {
-			k.notes = append(slices.Clone(k.notes), causeOf(api.ReasonRDMANotReady, c.Link.String(), "not everything is told about RDMA over %s: it is used because jaccl was asked for", s.cableName(c.Cable)))
+			k.notes = append(slices.Clone(k.notes), api.Errorf(api.ReasonRDMANotReady, c.Link.String(), "not everything is known about RDMA over %s; it is used because jaccl was asked for", s.cableName(c.Cable)).Cause())
 		}
 		out = append(out, k)
 	}
-	return disjoint(out)
+	return topology.Disjoint(out, sharePort)
 }
 
 // noRDMA is the first thing that keeps a pair from RDMA in a tier.
@@ -121,11 +116,11 @@ func (s *state) noRDMA(p pair, t tier) api.Cause {
 	all := s.cables[p]
 	for _, n := range []*Node{a, b} {
 		if n.Thunderbolt5 != nil && !*n.Thunderbolt5 {
-			return between(causeOf(api.ReasonNotThunderbolt5, string(n.ID), "%s has no Thunderbolt 5 port", n.name()))
+			return between(api.Errorf(api.ReasonNotThunderbolt5, string(n.ID), "%s has no Thunderbolt 5 port", n.name()).Cause())
 		}
 	}
 	if len(all) == 0 {
-		return between(causeOf(api.ReasonNotConnected, pairSubject(a, b), "no cable joins them"))
+		return between(api.Errorf(api.ReasonNotConnected, pairSubject(a, b), "no cable joins them").Cause())
 	}
 	for _, c := range all {
 		if c.busy != nil {
@@ -149,7 +144,7 @@ func (s *state) noRDMA(p pair, t tier) api.Cause {
 			return between(*small)
 		}
 	}
-	return between(causeOf(api.ReasonRDMANotReady, pairSubject(a, b), "RDMA is not ready"))
+	return between(api.Errorf(api.ReasonRDMANotReady, pairSubject(a, b), "RDMA is not ready").Cause())
 }
 
 // root is the cause that explains others: a switch that is off also shows as a
@@ -180,7 +175,6 @@ func (s *state) tooSlow(c cable) *api.Cause {
 	if len(c.Hubs) > 0 {
 		reason = api.ReasonHubBetween
 	}
-	k := causeOf(reason, c.Link.String(), "receptacle %d negotiated %s, RDMA needs more than %s",
-		c.receptacles[0], gigabits(fastest), trimmed(float64(api.MinRDMABitsPerS)/1e9))
-	return &k
+	return hindrance(reason, c.Link.String(), "port %d runs at %s, and RDMA needs more than %s",
+		c.portNumbers[0], gigabits(fastest), trimmed(float64(api.MinRDMABitsPerS)/1e9))
 }

@@ -3,7 +3,6 @@ package placement
 import (
 	"cmp"
 	"net/netip"
-	"slices"
 
 	"fulmen/daemon/api"
 )
@@ -16,7 +15,7 @@ type channel struct {
 	link api.LinkID
 	// devices and receptacles are those of a cable for RDMA.
 	devices     [2]string
-	receptacles [2]api.Receptacle
+	portNumbers [2]api.PortNumber
 	// addresses are those of each end, at which the other finds it.
 	addresses [2]netip.Addr
 	// network names the network of an unencrypted way; empty for Thunderbolt.
@@ -66,17 +65,7 @@ func classOf(bitsPerS int64) int {
 	return class
 }
 
-// disjoint keeps, of ordered channels, those whose receptacles no earlier one
-// uses at either end: one device is one cable.
-func disjoint(all []channel) []channel {
-	var kept []channel
-	for _, c := range all {
-		taken := func(k channel) bool {
-			return k.receptacles[0] == c.receptacles[0] || k.receptacles[1] == c.receptacles[1]
-		}
-		if !slices.ContainsFunc(kept, taken) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
+// sharePort reports whether two channels of a pair use the same port at either end.
+func sharePort(a, b channel) bool {
+	return a.portNumbers[0] == b.portNumbers[0] || a.portNumbers[1] == b.portNumbers[1]
 }

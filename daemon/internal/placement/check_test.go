@@ -50,8 +50,8 @@ func checkPlan(in Input, p *api.Plan) error {
 }
 
 // checkMatrix is what JACCL accepts: no device to itself; in a mesh, of at most
-// eight, one to each other; in a ring as many, one to four, to each neighbour and
-// none to others; and both ends of each connection those of one cable.
+// eight, as many to each other; in a ring as many, one to four, to each neighbour and
+// none to others; none twice; and both ends of each connection those of one cable.
 func checkMatrix(in Input, p *api.Plan) error {
 	n := len(p.Ranks)
 	if len(p.Devices) != n || p.Hosts != nil || p.Unencrypted {
@@ -62,32 +62,35 @@ func checkMatrix(in Input, p *api.Plan) error {
 		return fmt.Errorf("%s of %d ranks for %s", p.Shape, n, p.Backend)
 	}
 	width := len(p.Devices[0][1])
-	if width < 1 || width > 4 || mesh && width != 1 {
+	if width < 1 || width > 8 || !mesh && width > 4 {
 		return fmt.Errorf("%d connections", width)
 	}
 	for i, row := range p.Devices {
 		if len(row) != n || row[i] != nil {
 			return fmt.Errorf("row %d: %v", i, row)
 		}
-		receptacles := map[api.Receptacle]bool{}
+		portNumbers := map[api.PortNumber]bool{}
 		for j, cell := range row {
 			neighbours := mesh && i != j || (i+1)%n == j || (j+1)%n == i
 			if !neighbours && cell != nil || neighbours && len(cell) != width {
 				return fmt.Errorf("cell %d %d: %v", i, j, cell)
 			}
 			for k, device := range cell {
+				if slices.Contains(cell[:k], device) {
+					return fmt.Errorf("cell %d %d has %s twice", i, j, device)
+				}
 				r, err := joined(in, p.Ranks[i].Node, device, p.Ranks[j].Node, p.Devices[j][i][k])
 				if err != nil {
 					return err
 				}
-				receptacles[r] = true
+				portNumbers[r] = true
 			}
 		}
-		if len(receptacles) != len(p.Ranks[i].Receptacles) {
-			return fmt.Errorf("rank %d is granted %v and uses %v", i, p.Ranks[i].Receptacles, receptacles)
+		if len(portNumbers) != len(p.Ranks[i].PortNumbers) {
+			return fmt.Errorf("rank %d is granted %v and uses %v", i, p.Ranks[i].PortNumbers, portNumbers)
 		}
-		for _, r := range p.Ranks[i].Receptacles {
-			if !receptacles[r] {
+		for _, r := range p.Ranks[i].PortNumbers {
+			if !portNumbers[r] {
 				return fmt.Errorf("rank %d is granted receptacle %d for nothing", i, r)
 			}
 		}
@@ -96,14 +99,14 @@ func checkMatrix(in Input, p *api.Plan) error {
 }
 
 // joined finds the cable between two devices.
-func joined(in Input, a api.NodeID, deviceA string, b api.NodeID, deviceB string) (api.Receptacle, error) {
+func joined(in Input, a api.NodeID, deviceA string, b api.NodeID, deviceB string) (api.PortNumber, error) {
 	for _, c := range in.Graph.List().Cables {
 		if len(c.Ends) != 2 || c.RDMA != api.RDMAReady {
 			continue
 		}
 		for k, e := range c.Ends {
 			if o := c.Ends[1-k]; e.End.Node == a && e.Device == deviceA && o.End.Node == b && o.Device == deviceB {
-				return e.End.Receptacle, nil
+				return e.End.PortNumber, nil
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func TestCountsMemory(t *testing.T) {
@@ -40,9 +40,9 @@ func TestCountsMemory(t *testing.T) {
 // Where memory does not count every plan is the same, whatever nodes have free.
 func TestPlansWithoutMemory(t *testing.T) {
 	counted := 0
-	for seed := range seeds.Upto(t, 600) {
+	for seed := range testkit.Upto(t, 600) {
 		r := seed.Source(7)
-		d := randomDesk(r, 5)
+		d := randomScenario(r, 5)
 		p := randomPlacement(r, d)
 		p.MemoryBytes = 0
 		in := d.input(p, nil)

@@ -9,7 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/topology"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // with is the two studios with more documents.
@@ -31,19 +31,19 @@ func TestDocumentsThatStop(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		doc    api.Document
-		change func(*Source)
+		change func(*source)
 		reason api.Reason
 	}{
 		{"asleep", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfAsleep, Reason: api.ReasonLidClosed}), nil, api.ReasonLidClosed},
 		{"restarting", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfRestarting}), nil, api.ReasonRestarting},
 		{"awake", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfAwake}), nil, ""},
 		{"left", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfLeft}), nil, api.ReasonNotEnoughNodes},
-		{"stale", api.Document{}, func(s *Source) { s.Stale = func(id api.NodeID) bool { return true } }, api.ReasonNodeUnreachable},
-		{"this Mac is always there", api.Document{}, func(s *Source) { s.Stale = func(id api.NodeID) bool { return id != other } }, ""},
+		{"stale", api.Document{}, func(s *source) { s.Stale = func(id api.NodeID) bool { return true } }, api.ReasonNodeUnreachable},
+		{"this Mac is always there", api.Document{}, func(s *source) { s.Stale = func(id api.NodeID) bool { return id != other } }, ""},
 		{"the GPU is lent", document(t, other, api.KindGrant, "j00000002/1/0", held), nil, api.ReasonGPUBusy},
 		{"the GPU is lent to this job", document(t, other, api.KindGrant, "j00000001/1/0", held), nil, ""},
 		{"somebody waits for the GPU", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantWaiting, GPU: api.GPUExclusive}), nil, ""},
-		{"a device is lent", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantHeld, GPU: api.GPUNone, Receptacles: []api.Receptacle{4}}), nil, api.ReasonRDMADeviceBusy},
+		{"a device is lent", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantHeld, GPU: api.GPUNone, PortNumbers: []api.PortNumber{4}}), nil, api.ReasonRDMADeviceBusy},
 		{"only on power", document(t, other, api.KindSystem, "", api.System{PowerSource: api.PowerBattery}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyOnPower: true}), api.ReasonOnBattery},
 		{"only on power, and on it", document(t, other, api.KindSystem, "", api.System{PowerSource: api.PowerMains}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyOnPower: true}), ""},
 		{"only when idle", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfAwake, Idle: new(false)}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyWhenIdle: true}), api.ReasonNotIdle},
@@ -53,13 +53,13 @@ func TestDocumentsThatStop(t *testing.T) {
 		{"not mapped", api.Document{}, sharing(t, other, api.Sharing{Jobs: api.JobsMapped}), api.ReasonPrincipalUnmapped},
 		{"nothing is lent", api.Document{}, sharing(t, other, api.Sharing{Jobs: api.JobsNobody, MappedMembers: true}), api.ReasonJobsNotShared},
 		{"no sharing is told", api.Document{}, without(api.KindSharing), api.ReasonJobsNotShared},
-		{"of another version of MLX", api.Document{}, func(s *Source) {
+		{"of another version of MLX", api.Document{}, func(s *source) {
 			s.Programs = map[api.NodeID]api.ProgramMLX{s.Self: {Version: "0.33.0"}, other: {Version: "0.32.4"}}
 		}, api.ReasonMLXVersionsDiffer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			on, changes := studios, []func(*Source){}
+			on, changes := studios, []func(*source){}
 			if c.doc.Node != "" {
 				on = on.with(c.doc)
 			}
@@ -76,8 +76,8 @@ func TestDocumentsThatStop(t *testing.T) {
 }
 
 // sharing replaces what a node lends.
-func sharing(t *testing.T, node api.NodeID, value api.Sharing) func(*Source) {
-	return func(s *Source) {
+func sharing(t *testing.T, node api.NodeID, value api.Sharing) func(*source) {
+	return func(s *source) {
 		d := document(t, node, api.KindSharing, "", value)
 		d.Seq++
 		s.Documents = append(s.Documents, d)
@@ -85,8 +85,8 @@ func sharing(t *testing.T, node api.NodeID, value api.Sharing) func(*Source) {
 }
 
 // without drops the documents of a kind.
-func without(kind api.Kind) func(*Source) {
-	return func(s *Source) {
+func without(kind api.Kind) func(*source) {
+	return func(s *source) {
 		s.Documents = slices.DeleteFunc(slices.Clone(s.Documents), func(d api.Document) bool { return d.Kind == kind })
 	}
 }
@@ -101,7 +101,7 @@ func TestWhoseMLX(t *testing.T) {
 	}
 	asked := api.Placement{Ranks: 2, Backend: api.BackendJACCL}
 	is.True(studios.place(t, asked).Plan != nil)
-	builtin := func(s *Source) { s.Spec.Program.Builtin = api.BuiltinAllReduce }
+	builtin := func(s *source) { s.Spec.Program.Builtin = api.BuiltinAllReduce }
 	is.True(errors.Is(studios.place(t, asked, builtin).Err(), api.ReasonJACCLMissing))
 }
 
@@ -110,7 +110,7 @@ func TestWhatANodeTells(t *testing.T) {
 	is := is.New(t)
 	studios := draw(t, "two-studios")
 	memory := api.Memory{GPUWorkingSetBytes: new(int64(7 << 30)), AvailableBytes: new(int64(5 << 30))}
-	in, notes := InputOf(Source{Documents: studios.with(
+	in, notes := inputOf(source{Documents: studios.with(
 		document(t, studios.other(), api.KindMemory, "", memory), document(t, studios.other(), api.KindGPUProfile, "", api.GPUProfile{FP16TFLOPS: new(12.5)}),
 	).docs})
 	is.Equal(len(notes), 0)
@@ -157,8 +157,8 @@ func TestDocumentsInAnyOrder(t *testing.T) {
 			is := is.New(t)
 			drawn := draw(t, scenario)
 			want := drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}))
-			for seed := range seeds.Upto(t, 5) {
-				shuffled := func(s *Source) {
+			for seed := range testkit.Upto(t, 5) {
+				shuffled := func(s *source) {
 					older := s.Documents[0]
 					older.Inc, older.Seq, older.Deleted, older.Value = 0, 1, true, nil
 					s.Documents = append(slices.Clone(s.Documents), older)
@@ -186,7 +186,7 @@ func TestUnreadableDocument(t *testing.T) {
 				name = "j00000002/1/0"
 			}
 			bad := document(t, studios.other(), kind, name, value)
-			in, notes := InputOf(Source{Self: studios.other(), Documents: append(slices.Clone(studios.docs), bad)})
+			in, notes := inputOf(source{Self: studios.other(), Documents: append(slices.Clone(studios.docs), bad)})
 			is.True(len(notes) > 0)
 			for _, n := range notes {
 				is.Equal(n.Reason, api.ReasonMalformedDocument)
@@ -204,7 +204,7 @@ func TestPortsOfOneNode(t *testing.T) {
 	}
 	read := func(n topology.Node) Node {
 		var r reader
-		r.readPorts(n)
+		r.readPorts(&n)
 		return r.node
 	}
 	for _, c := range []struct {
@@ -224,17 +224,9 @@ func TestPortsOfOneNode(t *testing.T) {
 	} {
 		is.Equal(read(topology.Node{RDMA: []api.RDMA{{OSCapable: c.capable, SwitchedOn: c.on}}}).RDMAOn, c.want)
 	}
-	limited := func(r api.Receptacle, pairs int) api.RDMA {
-		return api.RDMA{Receptacle: r, Device: &api.RDMADevice{Limits: &api.RDMALimits{QueuePairs: pairs}}}
+	limited := func(r api.PortNumber, pairs int) api.RDMA {
+		return api.RDMA{PortNumber: r, Device: &api.RDMADevice{Limits: &api.RDMALimits{QueuePairs: pairs}}}
 	}
-	got := read(topology.Node{RDMA: []api.RDMA{limited(1, 5), {Receptacle: 2, Device: &api.RDMADevice{}}, {Receptacle: 3}, limited(4, 7)}}).Limits
-	is.Equal(got, map[api.Receptacle]api.RDMALimits{1: {QueuePairs: 5}, 4: {QueuePairs: 7}})
-}
-
-// Those of the graph's kinds are among those that placement reads.
-func TestGraphKinds(t *testing.T) {
-	is := is.New(t)
-	for _, k := range GraphKinds() {
-		is.True(slices.Contains(Kinds(), k))
-	}
+	got := read(topology.Node{RDMA: []api.RDMA{limited(1, 5), {PortNumber: 2, Device: &api.RDMADevice{}}, {PortNumber: 3}, limited(4, 7)}}).Limits
+	is.Equal(got, map[api.PortNumber]api.RDMALimits{1: {QueuePairs: 5}, 4: {QueuePairs: 7}})
 }

@@ -42,8 +42,8 @@ type field struct {
 	free     []int64
 	// classes are those of each pair; -1 where they are not joined.
 	classes [][]int
-	// crowds are the devices that keep some of the nodes from being in a mesh together.
-	crowds []crowd
+	// bottlenecks are the devices that keep some of the nodes from being in a mesh together.
+	bottlenecks []bottleneck
 }
 
 // score is what makes one set better than another with as many nodes.
@@ -83,6 +83,15 @@ func (s *state) newField(nodes []int) *field {
 	return f
 }
 
+// places are the places in the state of a set's nodes, ascending.
+func (f *field) places(x set) []int {
+	out := x.members()
+	for i, bit := range out {
+		out[i] = f.nodes[bit]
+	}
+	return out
+}
+
 // join fills in the classes for one number of connections, and reports whether
 // any two are joined.
 func (f *field) join(s *state, t tier, width int) bool {
@@ -101,7 +110,7 @@ func (f *field) join(s *state, t tier, width int) bool {
 		}
 	}
 	if t.shape == api.ShapeMesh {
-		f.crowds = s.crowds(f, t)
+		f.bottlenecks = s.bottlenecks(f, t, width)
 	}
 	return joined
 }

@@ -28,10 +28,10 @@ func needOf(shape api.PlanShape, version string) api.RDMALimits {
 
 // exceeds says what of a node's device so many connections need more of than it can have;
 // nil where it can have them, or does not tell.
-func (s *state) exceeds(i int, r api.Receptacle, connections int, t tier) *api.Cause {
+func (s *state) exceeds(i int, r api.PortNumber, connections int, t tier) *api.Cause {
 	n := s.nodes[i]
-	has, told := n.Limits[r]
-	if !told {
+	has, reported := n.Limits[r]
+	if !reported {
 		return nil
 	}
 	need := needOf(t.shape, n.MLX.Version)
@@ -45,9 +45,8 @@ func (s *state) exceeds(i int, r api.Receptacle, connections int, t tier) *api.C
 		{has.MemoryRegions, need.MemoryRegions, "memory region"},
 	} {
 		if of.need*connections > of.has {
-			c := causeOf(api.ReasonRDMADeviceTooSmall, string(n.ID)+":"+r.String(), "%s needs %s of the RDMA device of receptacle %d of %s, for %s over it, and the device has %d",
+			return hindrance(api.ReasonRDMADeviceTooSmall, string(n.ID)+":"+r.String(), "%s needs %s of the RDMA device of port %d of %s, for %s over it, and the device has %d",
 				t.backend, counted(of.need*connections, of.what), r, n.name(), counted(connections, "connection"), of.has)
-			return &c
 		}
 	}
 	return nil
@@ -59,10 +58,10 @@ func (s *state) exceeds(i int, r api.Receptacle, connections int, t tier) *api.C
 func (s *state) tooSmall(c cable, p pair, t tier) *api.Cause {
 	for end, i := range []int{p.a, p.b} {
 		connections := 1
-		if r := c.receptacles[end]; t.shape == api.ShapeRing && (s.demand.least == 2 || s.led[device{i, r}] > 1) {
+		if r := c.portNumbers[end]; t.shape == api.ShapeRing && (s.demand.least == 2 || s.led[device{i, r}] > 1) {
 			connections = 2
 		}
-		if cause := s.exceeds(i, c.receptacles[end], connections, t); cause != nil {
+		if cause := s.exceeds(i, c.portNumbers[end], connections, t); cause != nil {
 			return cause
 		}
 	}
@@ -72,11 +71,11 @@ func (s *state) tooSmall(c cable, p pair, t tier) *api.Cause {
 // device is a receptacle of a node, by its place.
 type device struct {
 	node       int
-	receptacle api.Receptacle
+	portNumber api.PortNumber
 }
 
-// crowd is a device that leads to more nodes of a field than a mesh can have over it.
-type crowd struct {
+// bottleneck is a device that leads to more nodes of a field than a mesh can have over it.
+type bottleneck struct {
 	device
 	bit   int
 	peers set
@@ -84,26 +83,28 @@ type crowd struct {
 }
 
 // holds reports whether a set asks too much of the device.
-func (c crowd) holds(x set) bool { return x.has(c.bit) && (c.peers&x).size() > c.most }
+func (c bottleneck) holds(x set) bool { return x.has(c.bit) && (c.peers&x).size() > c.most }
 
-// crowds lists those of a field whose nodes are joined. One that leads to a single node
+// bottlenecks lists those of a field whose nodes are joined. One that leads to a single node
 // is none: it joins them, or it is too small for that alone.
-func (s *state) crowds(f *field, t tier) []crowd {
-	var all []crowd
+func (s *state) bottlenecks(f *field, t tier, width int) []bottleneck {
+	var all []bottleneck
 	for bit, i := range f.nodes {
-		led := map[api.Receptacle]set{}
+		led := map[api.PortNumber]set{}
 		for other, j := range f.nodes {
 			if f.classes[bit][other] >= 0 {
-				channels, _ := s.edge(pairOf(i, j), t, 1)
+				channels, _ := s.edge(pairOf(i, j), t, width)
 				end := 0
 				if i > j {
 					end = 1
 				}
-				led[channels[0].receptacles[end]] |= 1 << other
+				for _, c := range channels {
+					led[c.portNumbers[end]] |= 1 << other
+				}
 			}
 		}
 		for _, r := range slices.Sorted(maps.Keys(led)) {
-			c := crowd{device{i, r}, bit, led[r], led[r].size()}
+			c := bottleneck{device{i, r}, bit, led[r], led[r].size()}
 			for c.most > 0 && s.exceeds(i, r, c.most, t) != nil {
 				c.most--
 			}
@@ -115,11 +116,11 @@ func (s *state) crowds(f *field, t tier) []crowd {
 	return all
 }
 
-// crowded is the first device of which a set asks too much.
-func (f *field) crowded(x set) (crowd, bool) {
-	i := slices.IndexFunc(f.crowds, func(c crowd) bool { return c.holds(x) })
+// overloaded is the first device of which a set asks too much.
+func (f *field) overloaded(x set) (bottleneck, bool) {
+	i := slices.IndexFunc(f.bottlenecks, func(c bottleneck) bool { return c.holds(x) })
 	if i < 0 {
-		return crowd{}, false
+		return bottleneck{}, false
 	}
-	return f.crowds[i], true
+	return f.bottlenecks[i], true
 }

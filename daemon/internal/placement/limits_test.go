@@ -21,9 +21,9 @@ func with(change func(*api.RDMALimits)) api.RDMALimits {
 }
 
 // limit gives every device of a node the same limits.
-func (d *desk) limit(node int, l api.RDMALimits) *desk {
-	d.nodes[node].Limits = map[api.Receptacle]api.RDMALimits{}
-	for r := range api.Receptacle(8) {
+func (d *scenario) limit(node int, l api.RDMALimits) *scenario {
+	d.nodes[node].Limits = map[api.PortNumber]api.RDMALimits{}
+	for r := range api.PortNumber(8) {
 		d.nodes[node].Limits[r] = l
 	}
 	return d
@@ -36,36 +36,36 @@ func TestDeviceLimits(t *testing.T) {
 		backend api.Backend
 		version string
 		limits  api.RDMALimits
-		says    string // empty where there is a plan
+		reports string // empty where there is a plan
 	}{
 		{"as reported", api.BackendJACCL, "0.32.4", reported, ""},
 		{"a mesh", api.BackendJACCL, "0.32.4", with(func(l *api.RDMALimits) { l.MemoryRegions = 63 }),
-			"jaccl needs 64 memory regions of the RDMA device of receptacle 1 of mac-1, for 1 connection over it, and the device has 63"},
+			"jaccl needs 64 memory regions of the RDMA device of port 1 of mac-1, for 1 connection over it, and the device has 63"},
 		{"a mesh of an older MLX", api.BackendJACCL, "0.32.0", with(func(l *api.RDMALimits) { l.MemoryRegions = 63 }), ""},
 		{"a mesh of an MLX that is not known", api.BackendJACCL, "", with(func(l *api.RDMALimits) { l.MemoryRegions = 63 }),
-			"jaccl needs 64 memory regions of the RDMA device of receptacle 1 of mac-1, for 1 connection over it, and the device has 63"},
+			"jaccl needs 64 memory regions of the RDMA device of port 1 of mac-1, for 1 connection over it, and the device has 63"},
 		{"less than any mesh", api.BackendJACCL, "0.31.2", with(func(l *api.RDMALimits) { l.MemoryRegions = 31 }),
-			"jaccl needs 32 memory regions of the RDMA device of receptacle 1 of mac-1, for 1 connection over it, and the device has 31"},
+			"jaccl needs 32 memory regions of the RDMA device of port 1 of mac-1, for 1 connection over it, and the device has 31"},
 		{"a ring of two has two connections", api.BackendJACCLRing, "0.32.4", with(func(l *api.RDMALimits) { l.QueuePairs = 1 }),
-			"jaccl-ring needs 2 queue pairs of the RDMA device of receptacle 1 of mac-1, for 2 connections over it, and the device has 1"},
+			"jaccl-ring needs 2 queue pairs of the RDMA device of port 1 of mac-1, for 2 connections over it, and the device has 1"},
 		{"a ring of two", api.BackendJACCLRing, "0.32.4", with(func(l *api.RDMALimits) { l.QueuePairs = 3 }), ""},
 		{"no second domain", api.BackendJACCLRing, "0.32.4", with(func(l *api.RDMALimits) { l.ProtectionDomains = 1 }),
-			"jaccl-ring needs 2 protection domains of the RDMA device of receptacle 1 of mac-1, for 2 connections over it, and the device has 1"},
+			"jaccl-ring needs 2 protection domains of the RDMA device of port 1 of mac-1, for 2 connections over it, and the device has 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			d := newDesk(2).plug(0, 1, 80).limit(1, c.limits)
+			d := newScenario(2).plug(0, 1, 80).limit(1, c.limits)
 			for i := range d.nodes {
 				d.nodes[i].MLX.Version = c.version
 			}
 			r := Plan(d.input(api.Placement{Ranks: 2, Backend: c.backend}, nil))
-			if c.says == "" {
+			if c.reports == "" {
 				is.True(r.Plan != nil)
 				return
 			}
 			is.True(r.Plan == nil)
 			is.True(errors.Is(r.Err(), api.ReasonRDMADeviceTooSmall))
-			is.True(strings.HasSuffix(r.Err().Message, c.says))
+			is.True(strings.HasSuffix(r.Err().Message, c.reports))
 			is.True(r.Err().Data.Causes[0].Remedy != "")
 		})
 	}
@@ -73,7 +73,7 @@ func TestDeviceLimits(t *testing.T) {
 
 // A ring of three has one connection over each cable, so that a device of one will do.
 func TestARingOfThreeOverSmallDevices(t *testing.T) {
-	d := newDesk(3).meshed(evenly(80)).limit(1, with(func(l *api.RDMALimits) { l.QueuePairs = 1 }))
+	d := newScenario(3).meshed(evenly(80)).limit(1, with(func(l *api.RDMALimits) { l.QueuePairs = 1 }))
 	for i := range d.nodes {
 		d.nodes[i].MLX.Version = "0.32.4"
 	}
@@ -84,8 +84,8 @@ func TestARingOfThreeOverSmallDevices(t *testing.T) {
 // Three nodes of which every two reach each other through one receptacle of the first, and
 // a fourth with cables of its own: who can be in a mesh depends on what that device has.
 func TestDeviceThatLeadsToSeveral(t *testing.T) {
-	hub := func() *desk {
-		d := newDesk(4).meshed(evenly(80))
+	hub := func() *scenario {
+		d := newScenario(4).meshed(evenly(80))
 		d.wires[1].hubA, d.wires[0].hubA = true, true // mac-0 to mac-1 and to mac-2
 		for i := range d.nodes {
 			d.nodes[i].MLX.Version = "0.32.4"
@@ -99,7 +99,7 @@ func TestDeviceThatLeadsToSeveral(t *testing.T) {
 
 	r = Plan(hub().input(api.Placement{Ranks: 3, Nodes: ids(0, 1, 2), Backend: api.BackendJACCL}, nil))
 	is.True(errors.Is(r.Err(), api.ReasonRDMADeviceTooSmall))
-	is.True(strings.HasSuffix(r.Err().Message, "jaccl needs 128 memory regions of the RDMA device of receptacle 1 of mac-0, for 2 connections over it, and the device has 100"))
+	is.True(strings.HasSuffix(r.Err().Message, "jaccl needs 128 memory regions of the RDMA device of port 1 of mac-0, for 2 connections over it, and the device has 100"))
 
 	d := hub()
 	d.nodes[0].Limits = nil // nobody has asked it
@@ -133,7 +133,7 @@ func TestLimitsOfDocuments(t *testing.T) {
 			revise(t, &on.docs[i], api.KindRDMA, "4", func(r *api.RDMA) { r.Device.Limits = &small })
 		}
 	}
-	in, _ := InputOf(Source{Documents: on.docs, At: api.Time{}})
+	in, _ := inputOf(source{Documents: on.docs})
 	shown := map[api.RDMALimits]int{}
 	for _, e := range in.Graph.Readiness()[0].Ends {
 		shown[e.Limits]++

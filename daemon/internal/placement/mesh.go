@@ -18,7 +18,7 @@ func (f *field) mesh(n int) (found, bool) {
 		start |= 1 << i
 		candidates &= m.adjacent[i]
 	}
-	if _, is := f.crowded(start); !is {
+	if _, is := f.overloaded(start); !is {
 		m.grow(start, candidates&^start, class)
 	}
 	return m.best, m.is
@@ -58,7 +58,7 @@ func (m *mesher) grow(x, candidates set, class int) {
 		if m.is && next < m.best.score.class {
 			continue
 		}
-		if _, is := m.crowded(x | 1<<i); is {
+		if _, is := m.overloaded(x | 1<<i); is {
 			continue
 		}
 		m.grow(x|1<<i, (c&(c-1))&m.adjacent[i], next)

@@ -1,7 +1,9 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -26,11 +28,11 @@ func Plan(in Input) Result {
 		return r
 	}
 	r := Result{Plan: s.plan(best, exact), Rejections: s.rejections(failed)}
-	said := slices.Clone(r.Plan.Notes)
+	notes := slices.Clone(r.Plan.Notes)
 	for _, t := range failed {
 		c, is := firstOf(r.Rejections, t.backend)
-		if is && !slices.ContainsFunc(said, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
-			said = append(said, c)
+		if is && !slices.ContainsFunc(notes, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
+			notes = append(notes, c)
 			c.Reason, c.Message = api.ReasonBackendNotUsed, string(t.backend)+" is not used: "+c.Message
 			r.Plan.Notes = append(r.Plan.Notes, c)
 		}
@@ -129,4 +131,300 @@ func (r Result) Err() *api.Error {
 		err.Data.Remedy = r.Remedies[0].Message
 	}
 	return err
+}
+
+// choice is the best that a tier has.
+type choice struct {
+	tier tier
+	// width is how many connections each two neighbours use.
+	width int
+	found found
+	field *field
+}
+
+// nodes are the places of the chosen nodes, ascending.
+func (c choice) nodes() []int { return c.field.places(c.found.set) }
+
+// better reports whether a choice of the same tier is to be preferred.
+func (c choice) better(o choice) bool {
+	a, b := c.nodes(), o.nodes()
+	return cmp.Or(cmp.Compare(len(b), len(a)), c.found.score.compare(o.found.score), slices.Compare(b, a)) > 0
+}
+
+// eligible are the places of the nodes that qualify for a tier.
+func (s *state) eligible(t tier) []int {
+	var out []int
+	for i := range s.nodes {
+		if s.stopIn(i, t) == nil {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// versions are the known versions of MLX of nodes; just the empty one where they
+// need not be alike.
+func (s *state) versions(nodes []int) []string {
+	var all []string
+	for _, i := range nodes {
+		if v := s.nodes[i].MLX.Version; v != "" {
+			all = append(all, v)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) == 0 || s.in.Spec.AllowMixed {
+		return []string{""}
+	}
+	return all
+}
+
+// groups are the parts of nodes that may run together: those with one version
+// of MLX, each with those whose version is not known. Groups without the
+// required nodes are left out.
+func (s *state) groups(nodes []int) [][]int {
+	var out [][]int
+	for _, v := range s.versions(nodes) {
+		var group []int
+		for _, i := range nodes {
+			if have := s.nodes[i].MLX.Version; v == "" || have == "" || have == v {
+				group = append(group, i)
+			}
+		}
+		missing := slices.ContainsFunc(s.required, func(i int) bool { return !slices.Contains(group, i) })
+		if !missing {
+			out = append(out, s.atMost(group, maxField))
+		}
+	}
+	return out
+}
+
+// atMost keeps so many nodes, ascending: the required ones, then those that come first.
+func (s *state) atMost(nodes []int, most int) []int {
+	kept := slices.Clone(s.required)
+	for _, i := range nodes {
+		if len(kept) < most && !slices.Contains(kept, i) {
+			kept = append(kept, i)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+// search finds the best choice among nodes, and whether the search was carried
+// to its end. Of choices that are as good, the one with the fewest connections,
+// which is tried first, leaves most devices to others.
+func (s *state) search(t tier, nodes []int) (best choice, is, exact bool) {
+	exact = true
+	least, most := s.demand.least, cmp.Or(s.demand.most, maxField)
+	if limit := t.limit(); limit > 0 {
+		most = min(most, limit)
+	}
+	if least > most {
+		return best, false, true
+	}
+	for _, group := range s.groups(nodes) {
+		if len(group) < least {
+			continue
+		}
+		for width := 1; width <= t.widest(); width++ {
+			f := s.newField(group)
+			exact = exact && f.exact()
+			if !f.join(s, t, width) {
+				break
+			}
+			c := choice{tier: t, width: width, field: f}
+			var found bool
+			if t.shape == api.ShapeMesh {
+				c.found, found = f.mesh(least) // with more nodes there is one with the least too
+			} else {
+				c.found, found = f.ring(least, most)
+			}
+			// Of speeds that are not known more connections are taken to give more.
+			if found && (!is || c.better(best) || c.found.score.class == 0 && t.backend.RDMA() && !best.better(c)) {
+				best, is = c, true
+			}
+		}
+	}
+	return best, is, exact
+}
+
+// single chooses the node of a job with one rank.
+func (s *state) single(t tier) (choice, bool) {
+	best, is := choice{}, false
+	for _, group := range s.groups(s.eligible(t)) {
+		f := s.newField(group)
+		for bit := range group {
+			x := set(1) << bit
+			c := choice{tier: t, field: f, found: found{set: x, score: f.rate(x, noClass)}}
+			if x.holds(f.required) && (!is || c.better(best)) {
+				best, is = c, true
+			}
+		}
+	}
+	return best, is
+}
+
+// plan writes a choice down.
+func (s *state) plan(c choice, exact bool) *api.Plan {
+	w := &writer{state: s, choice: c, order: s.rankOrder(c)}
+	w.plan = &api.Plan{SpecSHA256: s.in.SpecSHA256, Backend: c.tier.backend, Shape: c.tier.shape, ProvenBest: exact}
+	for rank, i := range w.order {
+		w.plan.Ranks = append(w.plan.Ranks, api.PlanRank{Rank: rank, Node: s.nodes[i].ID, MemoryBytes: s.demand.memory, GPU: s.demand.gpu})
+	}
+	switch c.tier.shape {
+	case api.ShapeMesh:
+		for a := range w.order {
+			for b := a + 1; b < len(w.order); b++ {
+				w.connect(a, b)
+			}
+		}
+	case api.ShapeRing:
+		for a := range w.order {
+			if b := (a + 1) % len(w.order); b != 0 || len(w.order) > 2 {
+				w.connect(a, b)
+			}
+		}
+	}
+	w.finish()
+	return w.plan
+}
+
+// rankOrder is the chosen nodes' places in the order of their ranks.
+func (s *state) rankOrder(c choice) []int {
+	nodes := c.nodes()
+	first := s.rankZero(nodes)
+	if c.tier.shape != api.ShapeRing {
+		order := []int{first}
+		return append(order, slices.DeleteFunc(nodes, func(i int) bool { return i == first })...)
+	}
+	order := c.field.order(c.found, slices.Index(c.field.nodes, first))
+	for i, bit := range order {
+		order[i] = c.field.nodes[bit]
+	}
+	return order
+}
+
+// rankZero is the node that the spec names, or the one that most others can dial;
+// among equals the submitter's, where the person sits who reads what rank 0 prints,
+// and from which the job needs no other home; then the one with the lowest id.
+func (s *state) rankZero(nodes []int) int {
+	if i, is := s.index[s.demand.rank0]; is {
+		return i
+	}
+	dialled := func(i int) int {
+		n := 0
+		for _, other := range nodes {
+			if s.dialled[i][other] {
+				n++
+			}
+		}
+		return n
+	}
+	away := func(i int) int {
+		if s.nodes[i].ID == s.in.Spec.Principal.Node {
+			return 0
+		}
+		return 1
+	}
+	return slices.MinFunc(nodes, func(a, b int) int {
+		return cmp.Or(cmp.Compare(dialled(b), dialled(a)), cmp.Compare(away(a), away(b)), cmp.Compare(a, b))
+	})
+}
+
+// writer turns a choice into a plan.
+type writer struct {
+	*state
+	choice choice
+	order  []int
+	plan   *api.Plan
+	// used are the documents of the connections.
+	used []api.Key
+}
+
+// connect joins two ranks. In a ring the second is the first's next; of two
+// ranks each is.
+func (w *writer) connect(a, b int) {
+	i, j := w.order[a], w.order[b]
+	channels, _ := w.edge(pairOf(i, j), w.choice.tier, w.choice.width) // the search has seen them
+	atA, atB := 0, 1                                                   // the channels' ends at each rank
+	if i > j {
+		atA, atB = 1, 0
+	}
+	for _, c := range channels {
+		w.link(a, b, c)
+		if w.choice.tier.backend.RDMA() {
+			w.device(a, b, c.devices[atA], c.portNumbers[atA])
+			w.device(b, a, c.devices[atB], c.portNumbers[atB])
+			continue
+		}
+		w.host(b, c.addresses[atB])
+		if len(w.order) == 2 {
+			w.host(a, c.addresses[atA])
+		}
+		if c.network != "" {
+			w.plan.Unencrypted = true
+			w.plan.Notes = append(w.plan.Notes, api.Errorf(api.ReasonUnencrypted, pairSubject(w.nodes[i], w.nodes[j]),
+				"unencrypted: %s and %s talk over %s (%s)", w.nodes[i].name(), w.nodes[j].name(), c.network, c.kind).Cause())
+		}
+	}
+}
+
+func (w *writer) link(a, b int, c channel) {
+	l := api.PlanLink{From: min(a, b), To: max(a, b), Kind: c.kind, Link: c.link}
+	if c.bits > 0 {
+		l.BitsPerS, l.Measured = &c.bits, c.measured
+	}
+	w.plan.Links = append(w.plan.Links, l)
+	w.plan.Notes = append(w.plan.Notes, c.notes...)
+	w.used = append(w.used, c.documents...)
+	if c.measured {
+		w.used = append(w.used, c.source)
+	}
+}
+
+// device enters a device of a rank that leads to another.
+func (w *writer) device(at, to int, name string, portNumber api.PortNumber) {
+	if w.plan.Devices == nil {
+		w.plan.Devices = make([][][]string, len(w.order))
+		for i := range w.plan.Devices {
+			w.plan.Devices[i] = make([][]string, len(w.order))
+		}
+	}
+	w.plan.Devices[at][to] = append(w.plan.Devices[at][to], name)
+	r := &w.plan.Ranks[at].PortNumbers
+	if !slices.Contains(*r, portNumber) {
+		*r = append(*r, portNumber)
+		slices.Sort(*r)
+	}
+}
+
+// host enters an address at which the rank before finds a rank.
+func (w *writer) host(rank int, address netip.Addr) {
+	if w.plan.Hosts == nil {
+		w.plan.Hosts = make([][]string, len(w.order))
+	}
+	w.plan.Hosts[rank] = append(w.plan.Hosts[rank], address.String())
+	w.plan.Ranks[rank].Addresses = append(w.plan.Ranks[rank].Addresses, address)
+}
+
+// finish puts links and notes in order and names the documents.
+func (w *writer) finish() {
+	slices.SortFunc(w.plan.Links, func(a, b api.PlanLink) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), a.Link.Compare(b.Link))
+	})
+	slices.SortFunc(w.plan.Notes, func(a, b api.Cause) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+	})
+	w.plan.Notes = append(slices.Compact(w.plan.Notes), w.unusedCables()...)
+	unknown := 0
+	for _, l := range w.plan.Links {
+		if l.BitsPerS == nil {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		w.plan.Notes = append(w.plan.Notes, api.Errorf(api.ReasonNotMeasured, "", "the speed of %s is not known, and counts as the slowest", counted(unknown, "link")).Cause())
+	}
+	w.plan.Used = w.inputs()
 }

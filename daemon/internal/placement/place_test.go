@@ -13,7 +13,7 @@ import (
 )
 
 // id is a made-up node's.
-func id(n int) api.NodeID { return deskIDs()[n] }
+func id(n int) api.NodeID { return scenarioIDs()[n] }
 
 func ids(all ...int) []api.NodeID {
 	var out []api.NodeID
@@ -40,60 +40,66 @@ func TestWhichNodes(t *testing.T) {
 	asked := api.Placement{Ranks: 2, Backend: api.BackendJACCL, MemoryBytes: 10 << 30}
 	for _, c := range []struct {
 		name   string
-		change func(d *desk, p *api.Placement)
+		change func(d *scenario, p *api.Placement)
 		nodes  []api.NodeID
 	}{
-		{"alike: the lowest ids", func(*desk, *api.Placement) {}, ids(0, 1)},
-		{"excluded", func(_ *desk, p *api.Placement) { p.ExcludedNodes = ids(0) }, ids(1, 2)},
-		{"required", func(_ *desk, p *api.Placement) { p.Nodes = ids(3) }, ids(0, 3)},
-		{"rank 0", func(_ *desk, p *api.Placement) { p.Rank0 = id(3) }, ids(3, 0)},
-		{"a faster GPU", func(d *desk, _ *api.Placement) { d.nodes[2].FP16TFLOPS, d.nodes[3].FP16TFLOPS = new(21.0), new(21.0) }, ids(2, 3)},
-		{"one faster GPU does not make the slowest faster", func(d *desk, _ *api.Placement) { d.nodes[3].FP16TFLOPS = new(99.0) }, ids(0, 1)},
-		{"more free memory", func(d *desk, _ *api.Placement) {
+		{"alike: the lowest ids", func(*scenario, *api.Placement) {}, ids(0, 1)},
+		{"excluded", func(_ *scenario, p *api.Placement) { p.ExcludedNodes = ids(0) }, ids(1, 2)},
+		{"required", func(_ *scenario, p *api.Placement) { p.Nodes = ids(3) }, ids(0, 3)},
+		{"rank 0", func(_ *scenario, p *api.Placement) { p.Rank0 = id(3) }, ids(3, 0)},
+		{"a faster GPU", func(d *scenario, _ *api.Placement) {
+			d.nodes[2].FP16TFLOPS, d.nodes[3].FP16TFLOPS = new(21.0), new(21.0)
+		}, ids(2, 3)},
+		{"one faster GPU does not make the slowest faster", func(d *scenario, _ *api.Placement) { d.nodes[3].FP16TFLOPS = new(99.0) }, ids(0, 1)},
+		{"more free memory", func(d *scenario, _ *api.Placement) {
 			d.nodes[1].WorkingSetBytes, d.nodes[3].WorkingSetBytes = new(int64(101<<30)), new(int64(101<<30))
 		}, ids(1, 3)},
-		{"less is available than the working set", func(d *desk, _ *api.Placement) { d.nodes[1].AvailableBytes = new(int64(50 << 30)) }, ids(0, 2)},
-		{"rank 0 is one of those that are named", func(_ *desk, p *api.Placement) { p.Nodes, p.Rank0 = append(ids(3), ids(0)...), id(3) }, ids(3, 0)},
-		{"a faster link", func(d *desk, _ *api.Placement) { d.plug(2, 3, 120) }, ids(2, 3)},
-		{"a link as fast but for noise", func(d *desk, _ *api.Placement) { d.plug(2, 3, 81) }, ids(0, 1)},
-		{"a measured link that is slow", func(d *desk, _ *api.Placement) { d.wires[0].rdma = 20 }, ids(0, 2)},
-		{"a link before a GPU", func(d *desk, _ *api.Placement) {
+		{"less is available than the working set", func(d *scenario, _ *api.Placement) { d.nodes[1].AvailableBytes = new(int64(50 << 30)) }, ids(0, 2)},
+		{"rank 0 is one of those that are named", func(_ *scenario, p *api.Placement) { p.Nodes, p.Rank0 = append(ids(3), ids(0)...), id(3) }, ids(3, 0)},
+		{"a faster link", func(d *scenario, _ *api.Placement) { d.plug(2, 3, 120) }, ids(2, 3)},
+		{"a link as fast but for noise", func(d *scenario, _ *api.Placement) { d.wires[5].gigabits = 81 }, ids(0, 1)},
+		{"a measured link that is slow", func(d *scenario, _ *api.Placement) { d.wires[0].rdma = 20 }, ids(0, 2)},
+		{"a link before a GPU", func(d *scenario, _ *api.Placement) {
 			d.plug(2, 3, 120)
 			d.nodes[0].FP16TFLOPS, d.nodes[1].FP16TFLOPS = new(99.0), new(99.0)
 		}, ids(2, 3)},
-		{"not reached", func(d *desk, _ *api.Placement) { d.nodes[0].Reached = false }, ids(1, 2)},
-		{"asleep", func(d *desk, _ *api.Placement) { d.nodes[0].State = api.SelfAsleep }, ids(1, 2)},
-		{"not shared", func(d *desk, _ *api.Placement) { d.nodes[1].Refusal = api.ReasonJobsNotShared }, ids(0, 2)},
-		{"memory is lent", func(d *desk, _ *api.Placement) { d.nodes[0].Lent = []Lent{{GPU: api.GPUNone, MemoryBytes: 95 << 30}} }, ids(1, 2)},
-		{"memory for others is bounded", func(d *desk, _ *api.Placement) { d.nodes[0].OthersMaxBytes = new(int64(9 << 30)) }, ids(1, 2)},
-		{"memory for others is lent", func(d *desk, _ *api.Placement) {
+		{"not reached", func(d *scenario, _ *api.Placement) { d.nodes[0].Reached = false }, ids(1, 2)},
+		{"asleep", func(d *scenario, _ *api.Placement) { d.nodes[0].State = api.SelfAsleep }, ids(1, 2)},
+		{"not shared", func(d *scenario, _ *api.Placement) { d.nodes[1].Refusal = api.ReasonJobsNotShared }, ids(0, 2)},
+		{"memory is lent", func(d *scenario, _ *api.Placement) {
+			d.nodes[0].Lent = []Lent{{GPU: api.GPUNone, MemoryBytes: 95 << 30}}
+		}, ids(1, 2)},
+		{"memory for others is bounded", func(d *scenario, _ *api.Placement) { d.nodes[0].OthersMaxBytes = new(int64(9 << 30)) }, ids(1, 2)},
+		{"memory for others is lent", func(d *scenario, _ *api.Placement) {
 			d.nodes[0].OthersMaxBytes = new(int64(60 << 30))
 			d.nodes[0].Lent = []Lent{{Principal: api.Principal{Node: id(1)}, GPU: api.GPUNone, MemoryBytes: 55 << 30}}
 		}, ids(1, 2)},
-		{"memory is lent to its own", func(d *desk, p *api.Placement) {
+		{"memory is lent to its own", func(d *scenario, p *api.Placement) {
 			d.nodes[0].OthersMaxBytes = new(int64(60 << 30))
 			d.nodes[0].Lent = []Lent{{Principal: api.Principal{Node: id(0)}, GPU: api.GPUNone, MemoryBytes: 55 << 30}}
 			p.Nodes = ids(0)
 		}, ids(0, 1)},
-		{"memory for others is not bounded for its own", func(d *desk, _ *api.Placement) {
+		{"memory for others is not bounded for its own", func(d *scenario, _ *api.Placement) {
 			d.nodes[0].OthersMaxBytes, d.nodes[0].OwnPrincipal = new(int64(9<<30)), true
 		}, ids(0, 1)},
-		{"no working set is told", func(d *desk, _ *api.Placement) { d.nodes[0].WorkingSetBytes = nil }, ids(1, 2)},
-		{"the GPU is lent", func(d *desk, _ *api.Placement) { d.nodes[0].Lent = []Lent{{GPU: api.GPUShared}} }, ids(1, 2)},
-		{"the GPU is lent and can be shared", func(d *desk, p *api.Placement) {
+		{"no working set is told", func(d *scenario, _ *api.Placement) { d.nodes[0].WorkingSetBytes = nil }, ids(1, 2)},
+		{"the GPU is lent", func(d *scenario, _ *api.Placement) { d.nodes[0].Lent = []Lent{{GPU: api.GPUShared}} }, ids(1, 2)},
+		{"the GPU is lent and can be shared", func(d *scenario, p *api.Placement) {
 			d.nodes[0].Lent = []Lent{{GPU: api.GPUShared}}
 			p.GPU = api.GPUShared
 		}, ids(0, 1)},
-		{"a device is lent", func(d *desk, _ *api.Placement) {
-			d.nodes[0].Lent = []Lent{{GPU: api.GPUNone, Receptacles: []api.Receptacle{1}}}
+		{"a device is lent", func(d *scenario, _ *api.Placement) {
+			d.nodes[0].Lent = []Lent{{GPU: api.GPUNone, PortNumbers: []api.PortNumber{1}}}
 		}, ids(0, 2)},
-		{"another version of MLX", func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.32.4", "0.33.0" }, ids(0, 2)},
-		{"no JACCL", func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, ids(1, 2)},
-		{"the fewest that will do", func(_ *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 2, 4 }, ids(0, 1)},
+		{"another version of MLX", func(d *scenario, _ *api.Placement) {
+			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.32.4", "0.33.0"
+		}, ids(0, 2)},
+		{"no JACCL", func(d *scenario, _ *api.Placement) { d.nodes[0].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, ids(1, 2)},
+		{"the fewest that will do", func(_ *scenario, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 2, 4 }, ids(0, 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			d, p := newDesk(4).meshed(evenly(80)), asked
+			d, p := newScenario(4).meshed(evenly(80)), asked
 			c.change(d, &p)
 			r := Plan(d.input(p, nil))
 			is.True(r.Plan != nil)
@@ -106,45 +112,47 @@ func TestWhichNodes(t *testing.T) {
 func TestFirstThingThatStops(t *testing.T) {
 	asked := api.Placement{Ranks: 2, Backend: api.BackendJACCL, MemoryBytes: 10 << 30}
 	for _, c := range []struct {
-		change func(d *desk, p *api.Placement)
+		change func(d *scenario, p *api.Placement)
 		reason api.Reason
 		words  string
 		final  bool
 	}{
-		{func(d *desk, _ *api.Placement) {
+		{func(d *scenario, _ *api.Placement) {
 			d.nodes[1].State, d.nodes[1].StateReason = api.SelfAsleep, api.ReasonLidClosed
 		}, api.ReasonLidClosed, "jaccl cannot join 2 ranks: mac-1 is asleep: its lid is closed", false},
-		{func(d *desk, _ *api.Placement) { d.nodes[1].Reached = false }, api.ReasonNodeUnreachable, "jaccl cannot join 2 ranks: mac-1 does not answer", false},
-		{func(d *desk, _ *api.Placement) { d.nodes[1].Refusal = api.ReasonPrincipalUnmapped }, api.ReasonPrincipalUnmapped,
-			fmt.Sprintf("jaccl cannot join 2 ranks: mac-1 does not say as which account jobs of ada@%s run there", id(0)), false},
-		{func(d *desk, _ *api.Placement) { d.nodes[1].WorkingSetBytes = new(int64(8 << 30)) }, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has a GPU working set of 8 GiB, a rank needs 10 GiB", false},
-		{func(d *desk, _ *api.Placement) {
+		{func(d *scenario, _ *api.Placement) { d.nodes[1].Reached = false }, api.ReasonNodeUnreachable, "jaccl cannot join 2 ranks: mac-1 does not answer", false},
+		{func(d *scenario, _ *api.Placement) { d.nodes[1].Refusal = api.ReasonPrincipalUnmapped }, api.ReasonPrincipalUnmapped,
+			fmt.Sprintf("jaccl cannot join 2 ranks: mac-1 has no account chosen for jobs of ada@%s", id(0)), false},
+		{func(d *scenario, _ *api.Placement) { d.nodes[1].WorkingSetBytes = new(int64(8 << 30)) }, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 8 GiB of GPU memory, and a rank needs 10 GiB", false},
+		{func(d *scenario, _ *api.Placement) {
 			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUNone, MemoryBytes: 95 << 30}}
-		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 5 GiB of its GPU's working set left to lend, a rank needs 10 GiB", false},
-		{func(d *desk, _ *api.Placement) {
+		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 5 GiB of GPU memory left to lend, and a rank needs 10 GiB", false},
+		{func(d *scenario, _ *api.Placement) {
 			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUExclusive}}
 		}, api.ReasonGPUBusy, "jaccl cannot join 2 ranks: mac-1 lends its GPU to job j4k2m9xq7", false},
-		{func(d *desk, _ *api.Placement) {
-			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUNone, Receptacles: []api.Receptacle{1}}}
-		}, api.ReasonRDMADeviceBusy, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: the RDMA device of receptacle 1 of mac-1 is lent to job j4k2m9xq7", false},
-		{func(d *desk, _ *api.Placement) { d.wires[0].gigabits = 40 }, api.ReasonLinkTooSlow, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: receptacle 1 negotiated 40 Gb/s, RDMA needs more than 40", false},
-		{func(d *desk, _ *api.Placement) { d.wires[0].ready = false }, api.ReasonRDMASwitchOff, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: RDMA is switched off on mac-0", false},
-		{func(d *desk, _ *api.Placement) { d.wires = nil }, api.ReasonNotConnected, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: no cable joins them", false},
-		{func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4" }, api.ReasonMLXVersionsDiffer, "jaccl cannot join 2 ranks: mac-1 has MLX 0.32.4, mac-0 has 0.33.0", false},
-		{func(d *desk, p *api.Placement) {
+		{func(d *scenario, _ *api.Placement) {
+			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUNone, PortNumbers: []api.PortNumber{1}}}
+		}, api.ReasonRDMADeviceBusy, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: the RDMA device of port 1 of mac-1 is lent to job j4k2m9xq7", false},
+		{func(d *scenario, _ *api.Placement) { d.wires[0].gigabits = 40 }, api.ReasonLinkTooSlow, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: port 1 runs at 40 Gb/s, and RDMA needs more than 40", false},
+		{func(d *scenario, _ *api.Placement) { d.wires[0].ready = false }, api.ReasonRDMASwitchOff, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: RDMA is switched off on mac-0", false},
+		{func(d *scenario, _ *api.Placement) { d.wires = nil }, api.ReasonNotConnected, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: no cable joins them", false},
+		{func(d *scenario, _ *api.Placement) {
+			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4"
+		}, api.ReasonMLXVersionsDiffer, "jaccl cannot join 2 ranks: mac-1 has MLX 0.32.4, mac-0 has 0.33.0", false},
+		{func(d *scenario, p *api.Placement) {
 			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version, p.Backend = "0.32.2", "0.32.2", api.BackendJACCLRing
 		}, api.ReasonMLXTooOld, "jaccl-ring cannot join 2 ranks: MLX on mac-0 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4", false},
-		{func(d *desk, _ *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, api.ReasonJACCLMissing, "jaccl cannot join 2 ranks: MLX on mac-1 has no jaccl", false},
-		{func(_ *desk, p *api.Placement) { p.Ranks = 3 }, api.ReasonNotEnoughNodes, "jaccl cannot join 2 ranks: 3 nodes are wanted, and there are 2", false},
-		{func(_ *desk, p *api.Placement) { p.Ranks = 9 }, api.ReasonTooManyRanks, "jaccl joins at most 8 ranks, not 9", true},
-		{func(_ *desk, p *api.Placement) { p.Nodes, p.ExcludedNodes = ids(1), ids(1) }, api.ReasonSpecConflict, id(1).Display() + " is both required and excluded", true},
-		{func(_ *desk, p *api.Placement) { p.Ranks, p.Nodes, p.Rank0 = 1, ids(1), id(0) }, api.ReasonSpecConflict, "2 nodes must be used, but at most 1 are wanted", true},
-		{func(_ *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 2 }, api.ReasonSpecConflict, "at least 3 nodes and at most 2 cannot be", true},
-		{func(_ *desk, p *api.Placement) { p.Nodes = ids(9) }, api.ReasonNoSuchNode, id(9).Display() + " must be used, and no such member is known", false},
+		{func(d *scenario, _ *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, api.ReasonJACCLMissing, "jaccl cannot join 2 ranks: MLX on mac-1 has no jaccl", false},
+		{func(_ *scenario, p *api.Placement) { p.Ranks = 3 }, api.ReasonNotEnoughNodes, "jaccl cannot join 2 ranks: 3 nodes are needed, and there are 2", false},
+		{func(_ *scenario, p *api.Placement) { p.Ranks = 9 }, api.ReasonTooManyRanks, "jaccl joins at most 8 ranks, not 9", true},
+		{func(_ *scenario, p *api.Placement) { p.Nodes, p.ExcludedNodes = ids(1), ids(1) }, api.ReasonSpecConflict, id(1).Display() + " is both required and excluded", true},
+		{func(_ *scenario, p *api.Placement) { p.Ranks, p.Nodes, p.Rank0 = 1, ids(1), id(0) }, api.ReasonSpecConflict, "2 nodes must be used, but at most 1 are wanted", true},
+		{func(_ *scenario, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 2 }, api.ReasonSpecConflict, "at least 3 and at most 2 nodes is not possible", true},
+		{func(_ *scenario, p *api.Placement) { p.Nodes = ids(9) }, api.ReasonNoSuchNode, id(9).Display() + " must be used, but no such member is known", false},
 	} {
 		t.Run(c.words, func(t *testing.T) {
 			is := is.New(t)
-			d, p := newDesk(2).plug(0, 1, 80), asked
+			d, p := newScenario(2).plug(0, 1, 80), asked
 			c.change(d, &p)
 			r := Plan(d.input(p, nil))
 			is.True(r.Plan == nil)
@@ -158,7 +166,7 @@ func TestFirstThingThatStops(t *testing.T) {
 // A way is over Thunderbolt, and so needs nobody's trust, only where both ends say so.
 func TestAWayIsThunderboltAtBothEnds(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(2)
+	d := newScenario(2)
 	s := &state{nodes: []*Node{&d.nodes[0], &d.nodes[1]}}
 	over := func(kinds ...api.LinkKind) bool {
 		ways := map[wayKey]*way{}
@@ -210,45 +218,53 @@ func TestWhatHelps(t *testing.T) {
 	asked := api.Placement{Ranks: 2, Backend: api.BackendJACCL, MemoryBytes: 10 << 30}
 	for _, c := range []struct {
 		name   string
-		change func(d *desk, p *api.Placement)
+		change func(d *scenario, p *api.Placement)
 		want   []string
 	}{
-		{"asleep", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfAsleep }, []string{"mac-1 is asleep. Wake it, or let Fulmen keep it awake in Settings."}},
-		{"stopping", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfStopping }, []string{"mac-1 is ending its daemon"}},
-		{"restarting", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfRestarting }, []string{"mac-1 restarts. Enter the password there."}},
-		{"left", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfLeft }, nil},
-		{"not reached", func(d *desk, p *api.Placement) { d.nodes[1].Reached = false }, []string{"mac-1 does not answer. Check that it is on, awake and connected."}},
-		{"not shared", func(d *desk, p *api.Placement) { d.nodes[1].Refusal = api.ReasonJobsNotShared }, []string{"mac-1 does not accept jobs of ada@" + string(id(0)) + ". Change it there in Settings, Sharing."}},
-		{"on battery", func(d *desk, p *api.Placement) { d.nodes[1].Refusal = api.ReasonOnBattery }, []string{"mac-1 accepts jobs on power only, and runs on battery. Connect power."}},
-		{"in use", func(d *desk, p *api.Placement) { d.nodes[1].Refusal = api.ReasonNotIdle }, []string{"mac-1 accepts jobs only when nobody uses it"}},
-		{"small", func(d *desk, p *api.Placement) { d.nodes[1].WorkingSetBytes = new(int64(8 << 30)) }, []string{"Ask for at most 8 GiB a rank."}},
-		{"small, each in its way", func(d *desk, p *api.Placement) {
+		{"asleep", func(d *scenario, p *api.Placement) { d.nodes[1].State = api.SelfAsleep }, []string{"mac-1 is asleep. Wake it. To keep it awake from now on, run there: `fulmen sharing set keep_awake=true`."}},
+		{"stopping", func(d *scenario, p *api.Placement) { d.nodes[1].State = api.SelfStopping }, []string{"mac-1 is ending its daemon"}},
+		{"restarting", func(d *scenario, p *api.Placement) { d.nodes[1].State = api.SelfRestarting }, []string{"mac-1 restarts. Enter the password there."}},
+		{"left", func(d *scenario, p *api.Placement) { d.nodes[1].State = api.SelfLeft }, nil},
+		{"not reached", func(d *scenario, p *api.Placement) { d.nodes[1].Reached = false }, []string{"mac-1 does not answer. Check that it is on, awake and connected."}},
+		{"not shared", func(d *scenario, p *api.Placement) { d.nodes[1].Refusal = api.ReasonJobsNotShared }, []string{"mac-1 does not accept jobs of ada@" + string(id(0)) + ". Allow it there: `fulmen sharing set jobs=mapped`."}},
+		{"on battery", func(d *scenario, p *api.Placement) { d.nodes[1].Refusal = api.ReasonOnBattery }, []string{"mac-1 accepts jobs on power only, and runs on battery. Connect power."}},
+		{"in use", func(d *scenario, p *api.Placement) { d.nodes[1].Refusal = api.ReasonNotIdle }, []string{"mac-1 accepts jobs only when nobody uses it"}},
+		{"small", func(d *scenario, p *api.Placement) { d.nodes[1].WorkingSetBytes = new(int64(8 << 30)) }, []string{"Ask for at most 8 GiB a rank."}},
+		{"small, each in its way", func(d *scenario, p *api.Placement) {
 			d.nodes[0].WorkingSetBytes, d.nodes[1].WorkingSetBytes = new(int64(9<<30)), new(int64(8<<30))
 		}, []string{"Ask for at most 8 GiB a rank."}},
-		{"no working set is told", func(d *desk, p *api.Placement) { d.nodes[1].WorkingSetBytes = nil }, nil},
-		{"lent", func(d *desk, p *api.Placement) { d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUExclusive}} }, []string{"mac-1 lends its GPU to job j00000002"}},
-		{"a device is lent", func(d *desk, p *api.Placement) {
-			d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUNone, Receptacles: []api.Receptacle{1}}}
-		}, []string{"Use --backend ring.", "mac-0 <-> mac-1: the RDMA device of receptacle 1 of mac-1 is lent to job j00000002. Wait for the job that holds it."}},
-		{"no JACCL", func(d *desk, p *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, []string{"Use --backend ring.", "MLX on mac-1 has no jaccl. Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none."}},
-		{"no MLX", func(d *desk, p *api.Placement) { d.nodes[1].MLX.Missing = true }, []string{"Use --backend ring.", "The program's Python finds no MLX on mac-1. Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv."}},
-		{"old MLX in a ring", func(d *desk, p *api.Placement) { d.nodes[1].MLX.Version, p.Backend = "0.32.2", api.BackendJACCLRing }, []string{"Use --backend jaccl.", "Use --backend ring.", "MLX on mac-1 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4. Update MLX to 0.32.4 or later."}},
-		{"two versions", func(d *desk, p *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4" }, []string{"Install the same version of MLX everywhere, or pass --allow-mixed."}},
-		{"slow", func(d *desk, p *api.Placement) { d.wires[0].gigabits = 40 }, []string{"Use --backend ring.", "mac-0 <-> mac-1: receptacle 1 negotiated 40 Gb/s, RDMA needs more than 40. Use a Thunderbolt 5 cable in Thunderbolt 5 ports."}},
-		{"switched off", func(d *desk, p *api.Placement) { d.wires[0].ready = false }, []string{"Use --backend ring.", "mac-0 <-> mac-1: RDMA is switched off on mac-0. Start mac-0 in Recovery and run there: rdma_ctl enable. It takes about 4 minutes."}},
-		{"not Thunderbolt 5", func(d *desk, p *api.Placement) { d.wires, d.nodes[1].Thunderbolt5 = nil, new(false) }, nil},
-		{"no cable", func(d *desk, p *api.Placement) { d.wires = nil }, []string{"Join mac-0 and mac-1 with a Thunderbolt 5 cable."}},
-		{"no cable, and a switch that is off", func(d *desk, p *api.Placement) { d.wires, d.nodes[0].RDMAOn = nil, new(false) }, nil},
-		{"no cable, and a switch that is on", func(d *desk, p *api.Placement) { d.wires, d.nodes[0].RDMAOn = nil, new(true) }, []string{"Join mac-0 and mac-1 with a Thunderbolt 5 cable."}},
-		{"no cable in a ring over sockets", func(d *desk, p *api.Placement) { d.wires, p.Backend = nil, api.BackendRing }, []string{"Join mac-0 and mac-1 with a Thunderbolt cable, or see why they do not reach each other over the one there is."}},
-		{"a network that is not trusted", func(d *desk, p *api.Placement) { d.wires, d.lan, p.Backend = nil, []bool{true, true}, api.BackendRing }, []string{"Allow unencrypted traffic over 192.168.7.0/24 (ethernet) with --network 192.168.7.0/24."}},
-		{"one rank too many", func(d *desk, p *api.Placement) { p.Ranks, p.MinNodes = 3, 3 }, []string{"Ask for 2 ranks."}},
-		{"one node too many", func(d *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 4 }, []string{"Ask for 2 ranks."}},
-		{"all must be used", func(d *desk, p *api.Placement) { p.Nodes, p.Ranks, d.nodes[1].Reached = ids(0, 1), 0, false }, []string{"mac-1 does not answer. Check that it is on, awake and connected."}},
+		{"no working set is told", func(d *scenario, p *api.Placement) { d.nodes[1].WorkingSetBytes = nil }, nil},
+		{"lent", func(d *scenario, p *api.Placement) {
+			d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUExclusive}}
+		}, []string{"mac-1 lends its GPU to job j00000002"}},
+		{"a device is lent", func(d *scenario, p *api.Placement) {
+			d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUNone, PortNumbers: []api.PortNumber{1}}}
+		}, []string{"Use --backend ring.", "mac-0 <-> mac-1: the RDMA device of port 1 of mac-1 is lent to job j00000002. Wait for the job that holds it."}},
+		{"no JACCL", func(d *scenario, p *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, []string{"Use --backend ring.", "MLX on mac-1 has no jaccl. Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none."}},
+		{"no MLX", func(d *scenario, p *api.Placement) { d.nodes[1].MLX.Missing = true }, []string{"Use --backend ring.", "The program's Python finds no MLX on mac-1. Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv."}},
+		{"old MLX in a ring", func(d *scenario, p *api.Placement) {
+			d.nodes[1].MLX.Version, p.Backend = "0.32.2", api.BackendJACCLRing
+		}, []string{"Use --backend jaccl.", "Use --backend ring.", "MLX on mac-1 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4. Update MLX to 0.32.4 or later."}},
+		{"two versions", func(d *scenario, p *api.Placement) {
+			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4"
+		}, []string{"Install the same version of MLX everywhere, or pass --allow-mixed."}},
+		{"slow", func(d *scenario, p *api.Placement) { d.wires[0].gigabits = 40 }, []string{"Use --backend ring.", "mac-0 <-> mac-1: port 1 runs at 40 Gb/s, and RDMA needs more than 40. Use a Thunderbolt 5 cable in Thunderbolt 5 ports."}},
+		{"switched off", func(d *scenario, p *api.Placement) { d.wires[0].ready = false }, []string{"Use --backend ring.", "mac-0 <-> mac-1: RDMA is switched off on mac-0. Start mac-0 in Recovery and run there: rdma_ctl enable. It takes about 4 minutes."}},
+		{"not Thunderbolt 5", func(d *scenario, p *api.Placement) { d.wires, d.nodes[1].Thunderbolt5 = nil, new(false) }, nil},
+		{"no cable", func(d *scenario, p *api.Placement) { d.wires = nil }, []string{"Join mac-0 and mac-1 with a Thunderbolt 5 cable."}},
+		{"no cable, and a switch that is off", func(d *scenario, p *api.Placement) { d.wires, d.nodes[0].RDMAOn = nil, new(false) }, nil},
+		{"no cable, and a switch that is on", func(d *scenario, p *api.Placement) { d.wires, d.nodes[0].RDMAOn = nil, new(true) }, []string{"Join mac-0 and mac-1 with a Thunderbolt 5 cable."}},
+		{"no cable in a ring over sockets", func(d *scenario, p *api.Placement) { d.wires, p.Backend = nil, api.BackendRing }, []string{"Join mac-0 and mac-1 with a Thunderbolt cable, or find out why they do not reach each other over the one there is (fulmen links)."}},
+		{"a network that is not trusted", func(d *scenario, p *api.Placement) {
+			d.wires, d.lan, p.Backend = nil, []bool{true, true}, api.BackendRing
+		}, []string{"Allow unencrypted traffic over 192.168.7.0/24 (ethernet) with --network 192.168.7.0/24."}},
+		{"one rank too many", func(d *scenario, p *api.Placement) { p.Ranks, p.MinNodes = 3, 3 }, []string{"Ask for 2 ranks."}},
+		{"one node too many", func(d *scenario, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 4 }, []string{"Ask for 2 ranks."}},
+		{"all must be used", func(d *scenario, p *api.Placement) { p.Nodes, p.Ranks, d.nodes[1].Reached = ids(0, 1), 0, false }, []string{"mac-1 does not answer. Check that it is on, awake and connected."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			d, p := newDesk(2).plug(0, 1, 80), asked
+			d, p := newScenario(2).plug(0, 1, 80), asked
 			d.lan = []bool{false, false}
 			c.change(d, &p)
 			r := Plan(d.input(p, nil))
@@ -262,22 +278,22 @@ func TestWhatHelps(t *testing.T) {
 // and not that four would.
 func TestFewerRanksAreAdvised(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(4).plug(0, 1, 80).plug(1, 2, 80).plug(2, 3, 80).plug(3, 0, 80)
+	d := newScenario(4).plug(0, 1, 80).plug(1, 2, 80).plug(2, 3, 80).plug(3, 0, 80)
 	for i := range d.nodes {
 		d.lan[i], d.nodes[i].MLX.Version = false, "0.32.4"
 	}
 	asked := api.Placement{Ranks: 4, Backend: api.BackendJACCLRing}
 	is.True(Plan(d.input(asked, nil)).Plan != nil)
 	asked.Ranks = 3
-	told := messages(Plan(d.input(asked, nil)).Remedies)
-	is.True(slices.Contains(told, "Ask for 2 ranks."))
-	is.True(!slices.Contains(told, "Ask for 4 ranks."))
+	reported := messages(Plan(d.input(asked, nil)).Remedies)
+	is.True(slices.Contains(reported, "Ask for 2 ranks."))
+	is.True(!slices.Contains(reported, "Ask for 4 ranks."))
 }
 
 // There are at most so many remedies, of those that take as little the first by name.
 func TestMostRemedies(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(10)
+	d := newScenario(10)
 	d.lan = make([]bool, 10)
 	got := messages(Plan(d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil)).Remedies)
 	is.Equal(len(got), MaxRemedies)
@@ -297,7 +313,7 @@ func TestSharedGPU(t *testing.T) {
 		{api.GPUNone, api.GPUExclusive, false}, {api.GPUNone, api.GPUShared, false}, {api.GPUNone, api.GPUNone, false},
 	} {
 		is := is.New(t)
-		d := newDesk(1)
+		d := newScenario(1)
 		d.nodes[0].Lent = []Lent{{Job: "j00000002", GPU: c.lent}}
 		is.Equal(Plan(d.input(api.Placement{GPU: c.wanted}, nil)).Plan == nil, c.busy)
 	}
@@ -307,8 +323,8 @@ func TestSharedGPU(t *testing.T) {
 func TestRoomToTheByte(t *testing.T) {
 	is := is.New(t)
 	n := Node{ID: id(1)}
-	_, told := n.room()
-	is.True(!told)
+	_, reported := n.room()
+	is.True(!reported)
 	is.Equal(n.free(), int64(0))
 	n.AvailableBytes = new(int64(70))
 	is.Equal(n.free(), int64(70))
@@ -328,7 +344,7 @@ func TestRoomToTheByte(t *testing.T) {
 	n.Lent[0].MemoryBytes = 200
 	is.Equal(left(), int64(0))
 
-	d := newDesk(1)
+	d := newScenario(1)
 	d.nodes[0].WorkingSetBytes = new(int64(100))
 	is.True(Plan(d.input(api.Placement{MemoryBytes: 100}, nil)).Plan != nil)
 	is.True(Plan(d.input(api.Placement{MemoryBytes: 101}, nil)).Plan == nil)
@@ -337,13 +353,13 @@ func TestRoomToTheByte(t *testing.T) {
 // A node without a network document still has paths: their speed is not known.
 func TestNetworkNotTold(t *testing.T) {
 	is := is.New(t)
-	in := newDesk(2).input(api.Placement{Ranks: 2, Backend: api.BackendRing, Networks: []string{"en0"}}, nil)
+	in := newScenario(2).input(api.Placement{Ranks: 2, Backend: api.BackendRing, Networks: []string{"en0"}}, nil)
 	is.Equal(*Plan(in).Plan.Links[0].BitsPerS, int64(10*gigabit))
 	in.Nodes[0].Network = nil
 	p := Plan(in).Plan
 	is.True(p.Links[0].BitsPerS == nil)
 	is.Equal(p.Notes[len(p.Notes)-1].Message, "the speed of 1 link is not known, and counts as the slowest")
-	in.Graph.Paths = slices.DeleteFunc(in.Graph.Paths, func(p topology.Path) bool { return p.From == id(1) })
+	in.Graph.Paths = slices.DeleteFunc(slices.Clone(in.Graph.Paths), func(p topology.Path) bool { return p.From == id(1) })
 	is.True(Plan(in).Plan == nil) // nobody tells at which address the first is found
 	in.Nodes[0].Network = in.Nodes[1].Network
 	is.True(Plan(in).Plan == nil) // an address that is not its own
@@ -352,10 +368,10 @@ func TestNetworkNotTold(t *testing.T) {
 // Several cables between two are all used where that is faster, matched end to end.
 func TestSeveralCables(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(2).plug(0, 1, 80).plug(0, 1, 80).plug(0, 1, 20)
+	d := newScenario(2).plug(0, 1, 80).plug(0, 1, 80).plug(0, 1, 20)
 	r := Plan(d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCLRing}, nil))
 	is.Equal(r.Plan.Devices, [][][]string{{nil, {"rdma_en3", "rdma_en4"}}, {{"rdma_en3", "rdma_en4"}, nil}})
-	is.Equal(r.Plan.Ranks[1].Receptacles, []api.Receptacle{1, 2})
+	is.Equal(r.Plan.Ranks[1].PortNumbers, []api.PortNumber{1, 2})
 	r = Plan(d.input(api.Placement{Ranks: 2, Backend: api.BackendRing}, nil))
 	is.Equal(r.Plan.Hosts, [][]string{{"169.254.1.1", "169.254.1.2"}, {"169.254.2.1", "169.254.2.2"}}) // a third would slow both
 	is.True(!r.Plan.Unencrypted)
@@ -364,7 +380,7 @@ func TestSeveralCables(t *testing.T) {
 // A network is used only where it is named or trusted, and the plan says so.
 func TestNetworks(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(2)
+	d := newScenario(2)
 	asked := api.Placement{Ranks: 2, Backend: api.BackendRing}
 	r := Plan(d.input(asked, nil))
 	is.True(errors.Is(r.Err(), api.ReasonNetworkNotTrusted))
@@ -391,20 +407,20 @@ func TestNetworks(t *testing.T) {
 
 // Above sixteen nodes a plan is valid and not proven best.
 func TestManyNodes(t *testing.T) {
-	ring := newDesk(32)
+	ring := newScenario(32)
 	for i := range ring.nodes {
 		ring.plug(min(i, (i+1)%32), max(i, (i+1)%32), 80)
 	}
-	torus := newDesk(32)
+	torus := newScenario(32)
 	for i := range torus.nodes {
 		for _, j := range []int{i/4*4 + (i+1)%4, (i + 4) % 32} {
 			torus.plug(min(i, j), max(i, j), 80)
 		}
 	}
-	mesh := newDesk(24).meshed(func(a, b int) int64 { return 41 + int64(a*b%40) })
+	mesh := newScenario(24).meshed(func(a, b int) int64 { return 41 + int64(a*b%40) })
 	for _, c := range []struct {
 		name string
-		d    *desk
+		d    *scenario
 		p    api.Placement
 	}{
 		{"ring", ring, api.Placement{Ranks: 32, Backend: api.BackendJACCLRing}},
@@ -430,7 +446,7 @@ func TestManyNodes(t *testing.T) {
 func TestRankZero(t *testing.T) {
 	lost := func(from, to int) func(*Input) {
 		return func(in *Input) {
-			in.Graph.Paths = slices.DeleteFunc(in.Graph.Paths, func(p topology.Path) bool { return p.From == id(from) && p.To == id(to) })
+			in.Graph.Paths = slices.DeleteFunc(slices.Clone(in.Graph.Paths), func(p topology.Path) bool { return p.From == id(from) && p.To == id(to) })
 		}
 	}
 	of := func(i int) func(*Input) {
@@ -456,7 +472,7 @@ func TestRankZero(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			d := newDesk(3)
+			d := newScenario(3)
 			d.lan = []bool{false, false, false}
 			if c.p.Backend == "" {
 				c.p.Backend = api.BackendRing
@@ -473,7 +489,7 @@ func TestRankZero(t *testing.T) {
 // One rank runs where the GPU is fastest, and talks to nobody.
 func TestSingle(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(3)
+	d := newScenario(3)
 	d.nodes[1].FP16TFLOPS = new(30.0)
 	p := Plan(d.input(api.Placement{}, nil)).Plan
 	is.Equal(nodesOf(p), ids(1))
@@ -488,7 +504,7 @@ func TestSingle(t *testing.T) {
 // Versions that differ can be allowed.
 func TestAllowMixed(t *testing.T) {
 	is := is.New(t)
-	d := newDesk(2).plug(0, 1, 80)
+	d := newScenario(2).plug(0, 1, 80)
 	d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4"
 	in := d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil)
 	is.Equal(Plan(in).Err().Data.Remedy, "Install the same version of MLX everywhere, or pass --allow-mixed.")

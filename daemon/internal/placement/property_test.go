@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // clusters are how many a law is tried on: a third of them under the race detector,
@@ -25,9 +25,9 @@ func clusters(all int) int {
 // where there is none, nothing else finds one.
 func TestExact(t *testing.T) {
 	seen := map[api.Backend]int{}
-	for seed := range seeds.Upto(t, clusters(1500)) {
+	for seed := range testkit.Upto(t, clusters(1500)) {
 		r := seed.Source(7)
-		d := randomDesk(r, 6)
+		d := randomScenario(r, 6)
 		want := randomPlacement(r, d)
 		checkExact(t, seed, d, want, seen)
 	}
@@ -37,7 +37,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-func checkExact(t *testing.T, seed seeds.Seed, d *desk, p api.Placement, seen map[api.Backend]int) {
+func checkExact(t *testing.T, seed testkit.Seed, d *scenario, p api.Placement, seen map[api.Backend]int) {
 	t.Helper()
 	in := d.input(p, seed.Source(8))
 	if _, wrong := demandOf(&in.Spec); wrong != nil {
@@ -65,9 +65,9 @@ func checkExact(t *testing.T, seed seeds.Seed, d *desk, p api.Placement, seen ma
 // The same state gives the same result in any order of what tells it.
 func TestOrderDoesNotMatter(t *testing.T) {
 	is := is.New(t)
-	for seed := range seeds.Upto(t, clusters(150)) {
+	for seed := range testkit.Upto(t, clusters(150)) {
 		r := seed.Source(9)
-		d := randomDesk(r, 10)
+		d := randomScenario(r, 10)
 		p := randomPlacement(r, d)
 		want, err := json.Marshal(Plan(d.input(p, nil)).Wire())
 		is.NoErr(err)
@@ -81,9 +81,9 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 // One more cable never makes a plan worse.
 func TestMoreCablesAreNeverWorse(t *testing.T) {
-	for seed := range seeds.Upto(t, clusters(400)) {
+	for seed := range testkit.Upto(t, clusters(400)) {
 		r := seed.Source(10)
-		d := randomDesk(r, 9)
+		d := randomScenario(r, 9)
 		if len(d.nodes) < 2 {
 			continue
 		}
@@ -119,9 +119,9 @@ func worse(a, b verdict) bool {
 func TestRefusalsExplainThemselves(t *testing.T) {
 	is := is.New(t)
 	refused, tried := 0, map[api.Reason]int{}
-	for seed := range seeds.Upto(t, 400) {
+	for seed := range testkit.Upto(t, 400) {
 		r := seed.Source(11)
-		d := randomDesk(r, 8)
+		d := randomScenario(r, 8)
 		p := randomPlacement(r, d)
 		got := Plan(d.input(p, nil))
 		is.True(len(got.Rejections) <= MaxRejections)
@@ -157,7 +157,7 @@ func TestRefusalsExplainThemselves(t *testing.T) {
 
 // remedied is the desk after a remedy; nil for one that is not about a node or a
 // missing cable.
-func (d *desk) remedied(c api.Cause) *desk {
+func (d *scenario) remedied(c api.Cause) *scenario {
 	after := *d
 	after.nodes, after.wires = slices.Clone(d.nodes), slices.Clone(d.wires)
 	find := func(id string) int {
@@ -181,11 +181,11 @@ func FuzzPlan(f *testing.F) {
 	f.Add(uint64(1), uint8(6))
 	f.Add(uint64(2), uint8(20))
 	f.Fuzz(func(t *testing.T, seed uint64, size uint8) {
-		r := seeds.Seed(seed).Source(12)
-		d := randomDesk(r, 1+int(size)%20)
+		r := testkit.Seed(seed).Source(12)
+		d := randomScenario(r, 1+int(size)%20)
 		p := randomPlacement(r, d)
 		if len(d.nodes) <= 6 {
-			checkExact(t, seeds.Seed(seed), d, p, map[api.Backend]int{})
+			checkExact(t, testkit.Seed(seed), d, p, map[api.Backend]int{})
 			return
 		}
 		in := d.input(p, nil)

@@ -55,7 +55,7 @@ func TestPlacementAgreesWithReadiness(t *testing.T) {
 					c.change(t, &on.docs[i])
 				}
 			}
-			in, _ := InputOf(Source{Documents: on.docs, At: api.Time{}})
+			in, _ := inputOf(source{Documents: on.docs})
 			reports := in.Graph.Readiness()
 			is.Equal(len(reports), 1)
 			is.Equal(reports[0].Verdict, c.want)

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -64,17 +63,14 @@ func (s *state) rejections(failed []tier) []api.PlanRejection {
 func (s *state) newMisses(t tier) (*misses, *api.Cause) {
 	n := s.demand.least
 	if limit := t.limit(); limit > 0 && n > limit {
-		c := causeOf(api.ReasonTooManyRanks, "ranks", "%s joins at most %d ranks, not %d", t.backend, limit, n)
-		return nil, &c
+		return nil, hindrance(api.ReasonTooManyRanks, "ranks", "%s joins at most %d ranks, not %d", t.backend, limit, n)
 	}
 	var cause *api.Cause
 	if n > len(s.nodes) {
-		c := causeOf(api.ReasonNotEnoughNodes, "", "%s are wanted, and there are %d", counted(n, "node"), len(s.nodes))
-		cause, n = &c, 1
+		cause, n = hindrance(api.ReasonNotEnoughNodes, "", "%s are needed, and there are %d", counted(n, "node"), len(s.nodes)), 1
 	}
 	if n > api.MaxExactNodes {
-		c := causeOf(api.ReasonNotEnoughNodes, "", "no %s of %s was found among %d", t.shape, counted(n, "node"), len(s.eligible(t)))
-		cause, n = &c, 1
+		cause, n = hindrance(api.ReasonNotEnoughNodes, "", "no %s of %s was found among %d", t.shape, counted(n, "node"), len(s.eligible(t))), 1
 	}
 	m := &misses{state: s, tier: t, n: n}
 	m.field = s.newField(s.atMost(s.ableFirst(t), api.MaxExactNodes))
@@ -169,7 +165,7 @@ func (m *misses) lacks(x set) int {
 		for y := able; y != 0; y &= y - 1 {
 			missing += (able &^ m.adjacent[y.lowest()]).size() - 1
 		}
-		if _, is := m.field.crowded(able); is {
+		if _, is := m.field.overloaded(able); is {
 			lacks++
 		}
 		return lacks + missing/2
@@ -208,22 +204,22 @@ func (m *misses) cause(x miss) api.Cause {
 		return m.apart(pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), m.tier)
 	}
 	// Nodes that are all joined are a ring and a mesh, so they lack receptacles alone.
-	c, _ := m.field.crowded(x.set)
-	return *m.exceeds(c.node, c.receptacle, (c.peers & x.set).size(), m.tier)
+	c, _ := m.field.overloaded(x.set)
+	return *m.exceeds(c.node, c.portNumber, (c.peers & x.set).size(), m.tier)
 }
 
 // mixed says that a set has different versions of MLX.
 func (m *misses) mixed(x set) *api.Cause {
-	versions := m.versions(m.places(x))
+	places := m.places(x)
+	versions := m.versions(places)
 	if len(versions) < 2 {
 		return nil
 	}
 	with := func(v string) *Node {
-		return m.nodes[m.places(x)[slices.IndexFunc(m.places(x), func(i int) bool { return m.nodes[i].MLX.Version == v })]]
+		return m.nodes[places[slices.IndexFunc(places, func(i int) bool { return m.nodes[i].MLX.Version == v })]]
 	}
 	a, b := with(versions[0]), with(versions[1])
-	c := causeOf(api.ReasonMLXVersionsDiffer, pairSubject(a, b), "%s has MLX %s, %s has %s", a.name(), a.MLX.Version, b.name(), b.MLX.Version)
-	return &c
+	return hindrance(api.ReasonMLXVersionsDiffer, pairSubject(a, b), "%s has MLX %s, %s has %s", a.name(), a.MLX.Version, b.name(), b.MLX.Version)
 }
 
 // gap is the first pair, by bits, that would have to be joined.
@@ -272,13 +268,7 @@ func compressed(x set, adjacent []set) ([]set, map[int]int) {
 }
 
 // places are the places in the state of a set's nodes.
-func (m *misses) places(x set) []int {
-	out := make([]int, 0, bits.OnesCount64(uint64(x)))
-	for ; x != 0; x &= x - 1 {
-		out = append(out, m.field.nodes[x.lowest()])
-	}
-	return out
-}
+func (m *misses) places(x set) []int { return m.field.places(x) }
 
 // ids are the ids of nodes.
 func (s *state) ids(nodes []int) []api.NodeID {

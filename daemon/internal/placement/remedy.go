@@ -19,7 +19,7 @@ type effort int
 
 const (
 	byFulmen effort = iota // a change that Fulmen makes itself
-	bySpec                 // another wish
+	bySpec                 // another request
 	byWaiting
 	byPerson // somebody at a Mac
 	byCable
@@ -123,7 +123,7 @@ func (s *state) advice(c api.Cause, p pair, t tier) api.Cause {
 	case c.Reason == api.ReasonNotConnected && t.backend.RDMA():
 		c.Message = fmt.Sprintf("Join %s and %s with a Thunderbolt 5 cable.", a.name(), b.name())
 	case c.Reason == api.ReasonNoPath && !t.backend.RDMA():
-		c.Message = fmt.Sprintf("Join %s and %s with a Thunderbolt cable, or see why they do not reach each other over the one there is.", a.name(), b.name())
+		c.Message = fmt.Sprintf("Join %s and %s with a Thunderbolt cable, or find out why they do not reach each other over the one there is (fulmen links).", a.name(), b.name())
 	case c.Remedy != "":
 		c.Message += ". " + c.Remedy
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -47,7 +48,7 @@ func draw(t testing.TB, scenario string) cluster {
 
 // place plans a job of a person on the scenario's first Mac, with whom the
 // others share.
-func (c cluster) place(t testing.TB, p api.Placement, change ...func(*Source)) Result {
+func (c cluster) place(t testing.TB, p api.Placement, change ...func(*source)) Result {
 	t.Helper()
 	self := api.NodeID("")
 	for _, id := range c.names {
@@ -55,16 +56,16 @@ func (c cluster) place(t testing.TB, p api.Placement, change ...func(*Source)) R
 			self = id
 		}
 	}
-	source := Source{Self: self, Documents: c.docs, Spec: api.JobRequest{Placement: p}.Spec("j00000001", api.Principal{User: "ada", Node: self}, api.Time{})}
+	from := source{Self: self, Documents: c.docs, Spec: api.JobRequest{Placement: p}.Spec("j00000001", api.Principal{User: "ada", Node: self}, api.Time{})}
 	for id := range c.nodes() {
 		if id != self {
-			source.Documents = append(source.Documents[:len(source.Documents):len(source.Documents)], share(t, id, self))
+			from.Documents = append(from.Documents[:len(from.Documents):len(from.Documents)], share(t, id, self))
 		}
 	}
 	for _, f := range change {
-		f(&source)
+		f(&from)
 	}
-	in, notes := InputOf(source)
+	in, notes := inputOf(from)
 	if len(notes) > 0 {
 		t.Fatal(notes)
 	}
@@ -130,7 +131,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		file, scenario string
 		placement      api.Placement
-		change         []func(*Source)
+		change         []func(*source)
 	}{
 		{"hub-3-jaccl-3", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, nil},
 		{"hub-3-auto-4", "hub-3", api.Placement{Ranks: 4, Backend: api.BackendAuto}, nil},
@@ -154,12 +155,12 @@ func TestGolden(t *testing.T) {
 		{"mixed-auto-4", "mixed", api.Placement{Ranks: 4}, nil},
 		{"mixed-jaccl-2", "mixed", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil},
 		{"bad-cable-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil},
-		{"bad-cable-40-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*Source){slowed}},
-		{"bad-cable-40-auto-2", "bad-cable", api.Placement{Ranks: 2}, []func(*Source){slowed}},
-		{"hub-3-40-jaccl-3", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, []func(*Source){slowed}},
-		{"two-studios-untold-auto-2", "two-studios", api.Placement{Ranks: 2}, []func(*Source){untold}},
-		{"two-studios-untold-jaccl-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*Source){untold}},
-		{"two-studios-one-sided-jaccl-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*Source){oneSided}},
+		{"bad-cable-40-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*source){slowed}},
+		{"bad-cable-40-auto-2", "bad-cable", api.Placement{Ranks: 2}, []func(*source){slowed}},
+		{"hub-3-40-jaccl-3", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, []func(*source){slowed}},
+		{"two-studios-untold-auto-2", "two-studios", api.Placement{Ranks: 2}, []func(*source){unreported}},
+		{"two-studios-untold-jaccl-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*source){unreported}},
+		{"two-studios-one-sided-jaccl-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*source){oneSided}},
 		{"two-studios-ring-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendRing}, nil},
 		{"two-studios-1", "two-studios", api.Placement{Ranks: 1}, nil},
 	} {
@@ -180,7 +181,7 @@ func TestGolden(t *testing.T) {
 }
 
 // slowed retrains every cable to 40 Gb/s.
-func slowed(s *Source) {
+func slowed(s *source) {
 	docs := s.Documents
 	s.Documents = nil
 	for _, d := range docs {
@@ -191,12 +192,37 @@ func slowed(s *Source) {
 	}
 }
 
-// untold drops what the first Mac tells of its RDMA devices.
-func untold(s *Source) { drop(s, api.KindRDMA) }
+// unreported drops what the first Mac tells of its RDMA devices.
+func unreported(s *source) { drop(s, api.KindRDMA) }
 
 // oneSided drops what the first Mac tells of its receptacles.
-func oneSided(s *Source) { drop(s, api.KindThunderbolt) }
+func oneSided(s *source) { drop(s, api.KindThunderbolt) }
 
-func drop(s *Source, kind api.Kind) {
+func drop(s *source, kind api.Kind) {
 	s.Documents = slices.DeleteFunc(slices.Clone(s.Documents), func(d api.Document) bool { return d.Kind == kind && d.Node == s.Self })
+}
+
+// source is what an input is made of by the planning node, which always reaches itself.
+type source struct {
+	Spec      api.JobSpec
+	Self      api.NodeID
+	Documents []api.Document
+	Stale     func(api.NodeID) bool
+	Programs  map[api.NodeID]api.ProgramMLX
+}
+
+// inputOf makes an input of the newest versions of documents.
+func inputOf(s source) (Input, []api.Cause) {
+	newest := map[api.Key]api.Version{}
+	for _, d := range s.Documents {
+		if v := newest[d.Key()]; d.Version().Compare(v) > 0 {
+			newest[d.Key()] = d.Version()
+		}
+	}
+	docs := slices.DeleteFunc(slices.Clone(s.Documents), func(d api.Document) bool {
+		return d.Version() != newest[d.Key()] || d.Deleted || !slices.Contains(Kinds(), d.Kind)
+	})
+	nodes, notes := topology.NodesOf(docs, func(id api.NodeID) bool { return id != s.Self && s.Stale != nil && s.Stale(id) })
+	in, more := InputOf(Input{Spec: s.Spec, Documents: docs, Graph: topology.Build(topology.Input{Nodes: nodes})}, nodes, s.Programs)
+	return in, append(notes, more...)
 }

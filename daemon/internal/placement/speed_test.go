@@ -8,13 +8,14 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 // Each channel comes before the next, whichever is asked about first.
 func TestChannelsInOrder(t *testing.T) {
 	is := is.New(t)
-	link := func(r api.Receptacle) api.LinkID {
-		l, err := api.NewLinkID(api.LinkEnd{Node: id(0), Receptacle: r}, api.LinkEnd{Node: id(1), Receptacle: 1})
+	link := func(r api.PortNumber) api.LinkID {
+		l, err := api.NewLinkID(api.LinkEnd{Node: id(0), PortNumber: r}, api.LinkEnd{Node: id(1), PortNumber: 1})
 		is.NoErr(err)
 		return l
 	}
@@ -38,21 +39,6 @@ func TestChannelsInOrder(t *testing.T) {
 	}
 }
 
-// The latest measurement counts; of two at once that of the lower key.
-func TestNewerRows(t *testing.T) {
-	is := is.New(t)
-	row := func(seconds int, from api.NodeID, name string) *api.LinkRow {
-		at := api.Time{Time: deskTime.Add(time.Duration(seconds) * time.Second)}
-		return &api.LinkRow{LinkRowKey: api.LinkRowKey{From: from, Name: name}, MeasuredAt: at}
-	}
-	all := []*api.LinkRow{row(2, id(1), "b"), row(1, id(0), "b"), row(1, id(1), "a"), row(1, id(1), "b"), row(0, id(0), "a")}
-	for i, a := range all {
-		for k, b := range all {
-			is.Equal(newer(a, b), i < k)
-		}
-	}
-}
-
 // A row is as fast as its slower direction, of those that were measured.
 func TestSpeedOfARow(t *testing.T) {
 	is := is.New(t)
@@ -65,30 +51,24 @@ func TestSpeedOfARow(t *testing.T) {
 	is.Equal(of(new(int64(5)), nil, nil).bits, int64(5))
 	is.Equal(of(new(int64(5)), nil, new(7.5)).rtt, 7.5)
 	is.True(of(new(int64(5)), nil, nil).measured)
-	up := api.LinkRow{UpBitsPerS: new(int64(1))}
-	is.True(counts(&up))
-	is.True(counts(&api.LinkRow{DownBitsPerS: new(int64(1))}))
-	is.True(!counts(&api.LinkRow{}))
-	up.Reasons = []api.Reason{api.ReasonLinkChanged}
-	is.True(!counts(&up)) // what was measured of a cable that negotiated anew
 }
 
 // Of several measurements of a cable the newest counts that has a speed and is over RDMA.
 func TestWhichMeasurementCounts(t *testing.T) {
 	is := is.New(t)
-	link, err := api.NewLinkID(api.LinkEnd{Node: id(0), Receptacle: 1}, api.LinkEnd{Node: id(1), Receptacle: 1})
+	link, err := api.NewLinkID(api.LinkEnd{Node: id(0), PortNumber: 1}, api.LinkEnd{Node: id(1), PortNumber: 1})
 	is.NoErr(err)
 	row := func(seconds int, bits int64, from int, of api.Transport) api.LinkRow {
 		return api.LinkRow{LinkRowKey: api.LinkRowKey{From: id(from), To: id(1 - from), Transport: of}, Link: link, UpBitsPerS: &bits,
-			MeasuredAt: api.Time{Time: deskTime.Add(time.Duration(seconds) * time.Second)}}
+			MeasuredAt: api.Time{Time: scenarioTime.Add(time.Duration(seconds) * time.Second)}}
 	}
 	old, late := row(1, 10, 0, api.TransportRDMA), row(2, 20, 1, api.TransportRDMA)
 	changed, socket, nowhere := row(3, 30, 0, api.TransportRDMA), row(4, 40, 0, api.TransportSocket), row(5, 50, 0, api.TransportRDMA)
 	changed.Reasons, nowhere.Link = []api.Reason{api.ReasonLinkChanged}, api.LinkID{}
 	for _, rows := range [][]api.LinkRow{{old, late, changed, socket, nowhere}, {nowhere, socket, changed, late, old}} {
-		got := measuredCables(rows)
+		got := topology.RDMARows(rows)
 		is.Equal(len(got), 1)
-		is.Equal(got[link].bits, int64(20))
+		is.Equal(*got[link].UpBitsPerS, int64(20))
 		paths := measuredPaths(rows)
 		is.Equal(len(paths), 1)
 		is.Equal(*paths[socket.LinkRowKey].UpBitsPerS, int64(40))

@@ -60,17 +60,13 @@ func (t tier) limit() int {
 // widest is the most connections that two neighbours use.
 func (t tier) widest() int {
 	switch {
-	case t.shape == api.ShapeMesh || t.networks:
+	case t.networks:
 		return 1
-	case t.backend.RDMA():
+	case t.backend == api.BackendJACCLRing:
 		return topology.MaxRingCables
 	}
-	return maxSocketCables
+	return topology.MaxCables
 }
-
-// maxSocketCables is how many cables between two neighbours a ring over sockets
-// uses: more than any Mac has receptacles for.
-const maxSocketCables = 8
 
 // stopIn is what keeps a node from a tier; nil where nothing does.
 func (s *state) stopIn(i int, t tier) *api.Cause {
@@ -81,12 +77,11 @@ func (s *state) stopIn(i int, t tier) *api.Cause {
 		return nil // its ranks need not make a group of MLX's
 	}
 	n := s.nodes[i]
-	reason, what := stopOfMLX(n.MLX, t.backend, t.shape)
+	reason, what := stopOfMLX(n.MLX, t.backend, t.shape, 1)
 	if reason == "" {
 		return nil
 	}
-	c := causeOf(reason, string(n.ID), what, n.name())
-	return &c
+	return hindrance(reason, string(n.ID), what, n.name())
 }
 
 // olderThan compares versions by their numbers. What follows them, as in
@@ -135,7 +130,7 @@ func numbers(version string) (all []int, rest string) {
 func (s *state) edge(p pair, t tier, width int) ([]channel, bool) {
 	if t.backend.RDMA() {
 		all := s.rdmaChannels(p, t)
-		if len(all) < width {
+		if len(all) < width || width > 1 && s.oldMesh(p, t) >= 0 {
 			return nil, false
 		}
 		return all[:width], true

@@ -7,7 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // graph is a field of its own: nodes that are joined at random, at one of three classes.
@@ -77,7 +77,7 @@ func (f *field) bestWay(least, most int) (n, class int, is bool) {
 // is walked from any of its nodes by the way that comes first.
 func TestRingsAgainstAllWays(t *testing.T) {
 	found := 0
-	for seed := range seeds.Upto(t, 250) {
+	for seed := range testkit.Upto(t, 250) {
 		r := seed.Source(14)
 		nodes := 2 + r.IntN(5)
 		f := graph(r, nodes)
@@ -134,7 +134,7 @@ func setOf(all []int) (x set) {
 
 // complete is a field of which every two nodes are joined.
 func complete(nodes int) *field {
-	f := graph(seeds.Seed(1).Source(15), nodes)
+	f := graph(testkit.Seed(1).Source(15), nodes)
 	f.required = 0
 	for i := range nodes {
 		for j := range nodes {

@@ -58,16 +58,14 @@ func (w *writer) inputs() []api.PlanInput {
 	if !CountsMemory(w.in.Spec.Placement, members) { // nobody has asked how much there is now
 		kinds = slices.DeleteFunc(kinds, func(k api.Kind) bool { return k == api.KindMemory })
 	}
-	var counted []api.Document
-	for _, d := range w.in.Documents {
+	var out []api.PlanInput
+	for i := range w.in.Documents {
+		d := &w.in.Documents[i]
 		if connections[d.Key()] || chosen[d.Node] && slices.Contains(kinds, d.Kind) {
-			counted = append(counted, d)
+			out = append(out, api.PlanInput{KeyVersion: api.KeyVersion{Key: d.Key(), Version: d.Version()}, Facts: factsOf(d)})
 		}
 	}
-	var out []api.PlanInput
-	for _, d := range latest(counted) {
-		out = append(out, api.PlanInput{KeyVersion: api.KeyVersion{Key: d.Key(), Version: d.Version()}, Facts: factsOf(&d)})
-	}
+	slices.SortFunc(out, func(a, b api.PlanInput) int { return a.Key.Compare(b.Key) })
 	return out
 }
 

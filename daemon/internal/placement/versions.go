@@ -12,9 +12,28 @@ import (
 // be right; 0.32.2 gives wrong data.
 const ringAllGather = "0.32.4"
 
-// stopOfMLX is what keeps a program with such an MLX from a backend, and a sentence
-// with room for who has it; no reason where nothing does.
-func stopOfMLX(mlx api.ProgramMLX, backend api.Backend, shape api.PlanShape) (reason api.Reason, what string) {
+// meshCables is the first MLX whose mesh uses several cables of a pair; it cannot read
+// the matrix of one before.
+const meshCables = "0.32.4"
+
+// oldMesh is the node of a pair whose MLX uses one cable a pair in a mesh; -1 for none.
+// A version that is not known counts as a new one: the preflight before the start looks.
+func (s *state) oldMesh(p pair, t tier) int {
+	for _, i := range []int{p.a, p.b} {
+		if t.shape == api.ShapeMesh && isOldMesh(s.nodes[i].MLX) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isOldMesh(mlx api.ProgramMLX) bool {
+	return mlx.Version != "" && olderThan(mlx.Version, meshCables)
+}
+
+// stopOfMLX is what keeps a program with such an MLX from a backend with so many cables
+// of a pair, and a sentence with room for who has it; no reason where nothing does.
+func stopOfMLX(mlx api.ProgramMLX, backend api.Backend, shape api.PlanShape, cables int) (reason api.Reason, what string) {
 	needs, without := api.MLXBackendRing, api.ReasonBackendUnsupported
 	if backend.RDMA() {
 		needs, without = api.MLXBackendJACCL, api.ReasonJACCLMissing
@@ -25,6 +44,8 @@ func stopOfMLX(mlx api.ProgramMLX, backend api.Backend, shape api.PlanShape) (re
 		return api.ReasonProgramMLXMissing, noMLX
 	case mlx.Backends != nil && !slices.Contains(mlx.Backends, needs):
 		return without, "MLX on %s has no " + string(needs)
+	case shape == api.ShapeMesh && cables > 1 && isOldMesh(mlx):
+		return api.ReasonMLXTooOld, "MLX on %s is " + strings.ReplaceAll(mlx.Version, "%", "%%") + ", which uses one cable of a pair before " + meshCables
 	case backend == api.BackendJACCLRing && mlx.Version != "" && olderThan(mlx.Version, ringAllGather):
 		return api.ReasonMLXTooOld, "MLX on %s is " + strings.ReplaceAll(mlx.Version, "%", "%%") + ", whose all_gather over jaccl-ring is wrong before " + ringAllGather
 	}
@@ -47,7 +68,7 @@ func Unfit(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX, name func(api.NodeI
 	on := map[stop][]api.NodeID{}
 	for _, r := range plan.Ranks {
 		found := mlx[r.Node]
-		reason, what := stopOfMLX(found, plan.Backend, plan.Shape)
+		reason, what := stopOfMLX(found, plan.Backend, plan.Shape, plan.Cables())
 		switch s := (stop{reason, what}); {
 		case reason != "":
 			if on[s] == nil {
@@ -75,9 +96,9 @@ func causeOn(reason api.Reason, what string, nodes []api.NodeID, name func(api.N
 	for i, n := range nodes {
 		called[i] = name(n)
 	}
-	said := called[0]
+	list := called[0]
 	if last := len(called) - 1; last > 0 {
-		said = strings.Join(called[:last], ", ") + " and " + called[last]
+		list = strings.Join(called[:last], ", ") + " and " + called[last]
 	}
-	return causeOf(reason, string(nodes[0]), "%s.", fmt.Sprintf(what, said))
+	return api.Errorf(reason, string(nodes[0]), "%s.", fmt.Sprintf(what, list)).Cause()
 }

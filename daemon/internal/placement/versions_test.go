@@ -13,11 +13,15 @@ func TestUnfit(t *testing.T) {
 	plan := func(b api.Backend, s api.PlanShape) api.Plan {
 		return api.Plan{Backend: b, Shape: s, Ranks: []api.PlanRank{{Node: "a"}, {Node: "b"}}}
 	}
+	wide := plan(api.BackendJACCL, api.ShapeMesh)
+	wide.Devices = [][][]string{{nil, {"rdma_en3", "rdma_en4"}}, {{"rdma_en3", "rdma_en4"}, nil}}
 	for _, c := range []struct {
 		plan api.Plan
 		mlx  map[api.NodeID]api.ProgramMLX
 		want string
 	}{
+		{wide, map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4"}, "b": {Version: "0.32.2"}}, "MLX on mac-b is 0.32.2, which uses one cable of a pair before 0.32.4."},
+		{wide, map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4"}, "b": {Version: "0.33.0"}}, ""},
 		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4"}, "b": {Version: "0.32.2"}}, "MLX on mac-b is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4."},
 		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4.dev1+abc"}, "b": {Version: "0.33.0"}}, "MLX on mac-a is 0.32.4.dev1+abc, whose all_gather over jaccl-ring is wrong before 0.32.4."},
 		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4"}, "b": {Version: "1.0"}}, ""},
@@ -59,5 +63,7 @@ func TestUnfitWithoutMLX(t *testing.T) {
 		is.Equal(messages(faults), c.faults)
 		is.Equal(messages(notes), c.notes)
 	}
+	faults, _ := Unfit(api.Plan{Backend: api.BackendRing, Shape: api.ShapeRing, Ranks: ranks}, missing, name)
+	is.New(t).Equal(faults[0].Reason, api.ReasonBackendUnsupported)
 	is.New(t).Equal(causeOn(api.ReasonMLXTooOld, "old on %s", []api.NodeID{"c", "a", "b", "a"}, name).Message, "old on mac-a, mac-b and mac-c.")
 }

@@ -16,11 +16,11 @@ type way struct {
 	channel
 	thunderbolt bool
 	trusted     bool
-	// told are the addresses of each end that the other reaches; said those that
+	// reachable are the addresses of each end that the other reaches; said those that
 	// the end itself says it speaks from.
-	told, said [2][]netip.Addr
-	interfaces [2]string
-	best       *api.LinkRow
+	reachable, reported [2][]netip.Addr
+	interfaces          [2]string
+	best                *api.LinkRow
 }
 
 // indexPaths sorts the graph's live paths by pair and way. MLX's ring reads
@@ -84,14 +84,14 @@ func (s *state) take(ways map[wayKey]*way, rows map[api.LinkRowKey]*api.LinkRow,
 	}
 	w.thunderbolt = w.thunderbolt && p.Thunderbolt()
 	w.trusted = w.trusted || p.Trusted
-	w.told[1-near] = append(w.told[1-near], p.Address)
+	w.reachable[1-near] = append(w.reachable[1-near], p.Address)
 	if p.Source.Is4() && s.owns(s.nodes[from], p.Source) {
-		w.said[near] = append(w.said[near], p.Source)
+		w.reported[near] = append(w.reported[near], p.Source)
 	}
 	name := api.PeerAddress{Peer: p.To, Address: p.Address}.String()
 	w.documents = append(w.documents, api.Key{Node: p.From, Kind: api.KindReach, Name: name})
 	row := rows[api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: name}]
-	if row != nil && (w.best == nil || newer(row, w.best)) {
+	if row != nil && (w.best == nil || topology.Newer(row, w.best)) {
 		w.best = row
 	}
 }
@@ -107,11 +107,11 @@ func (s *state) owns(n *Node, address netip.Addr) bool {
 // by the other.
 func (s *state) finish(w *way, p pair, c *api.Cable) bool {
 	for end := range w.addresses {
-		all := w.told[end]
+		all := w.reachable[end]
 		if len(all) == 0 { // the other end says nothing: what this one speaks from is as good
-			all = w.said[end]
+			all = w.reported[end]
 			ends := []*Node{s.nodes[p.a], s.nodes[p.b]}
-			w.notes = append(w.notes, causeOf(api.ReasonSourcesDisagree, pairSubject(ends[0], ends[1]), "only %s says that it and %s reach each other", ends[end].name(), ends[1-end].name()))
+			w.notes = append(w.notes, api.Errorf(api.ReasonSourcesDisagree, pairSubject(ends[0], ends[1]), "only %s says that it and %s reach each other", ends[end].name(), ends[1-end].name()).Cause())
 		}
 		if len(all) == 0 {
 			return false
@@ -122,7 +122,7 @@ func (s *state) finish(w *way, p pair, c *api.Cable) bool {
 	case w.best != nil:
 		w.speed = speedOf(w.best)
 	case c != nil:
-		w.speed = negotiated(*c)
+		w.speed = speed{bits: c.NegotiatedBitsPerS()}
 	case !w.thunderbolt:
 		w.speed = speed{bits: s.portSpeed(w, p)}
 	}
@@ -185,8 +185,8 @@ func (s *state) noWay(p pair) api.Cause {
 			if w.network != "" {
 				over = fmt.Sprintf("%s (%s)", w.network, w.kind)
 			}
-			return causeOf(api.ReasonNetworkNotTrusted, subject, "%s <-> %s: they reach each other only over %s, which is neither Thunderbolt, named nor trusted", a.name(), b.name(), over)
+			return api.Errorf(api.ReasonNetworkNotTrusted, subject, "%s <-> %s: they reach each other only over %s, which is not Thunderbolt, not named for this job and not trusted", a.name(), b.name(), over).Cause()
 		}
 	}
-	return causeOf(api.ReasonNoPath, subject, "%s <-> %s: neither reaches an IPv4 address of the other", a.name(), b.name())
+	return api.Errorf(api.ReasonNoPath, subject, "%s <-> %s: neither reaches an IPv4 address of the other", a.name(), b.name()).Cause()
 }

@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"fmt"
 	"strconv"
 
 	"fulmen/daemon/api"
@@ -13,10 +12,10 @@ const MaxRejections = 16
 // MaxRemedies bounds the remedies that a result names.
 const MaxRemedies = 8
 
-// causeOf makes a cause with a message of its own; the remedy is the table's.
-func causeOf(reason api.Reason, subject, format string, args ...any) api.Cause {
-	info, _ := api.LookupReason(reason)
-	return api.Cause{Reason: reason, Message: fmt.Sprintf(format, args...), Subject: subject, Remedy: info.Remedy}
+// hindrance is such a cause of what cannot be.
+func hindrance(reason api.Reason, subject, format string, args ...any) *api.Cause {
+	c := api.Errorf(reason, subject, format, args...).Cause()
+	return &c
 }
 
 // counted is a number with its noun.

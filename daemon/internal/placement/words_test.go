@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // What made-up clusters are told, in words: who is rejected and why, what would help
@@ -20,9 +20,9 @@ import (
 func TestWhatIsSaid(t *testing.T) {
 	is := is.New(t)
 	var b strings.Builder
-	for seed := range seeds.Seed(200) { // those of the golden file
+	for seed := range testkit.Seed(200) { // those of the golden file
 		r := seed.Source(13)
-		d := troubled(r, randomDesk(r, 6))
+		d := troubled(r, randomScenario(r, 6))
 		if len(d.nodes) < 3 {
 			continue
 		}
@@ -32,7 +32,7 @@ func TestWhatIsSaid(t *testing.T) {
 		}
 		in := d.input(p, r)
 		in.Spec.AllowSolo = r.IntN(8) == 0
-		fmt.Fprintf(&b, "%d: %d Macs, %s\n%s", seed, len(d.nodes), d.asked(p), d.said(Plan(in)))
+		fmt.Fprintf(&b, "%d: %d Macs, %s\n%s", seed, len(d.nodes), d.asked(p), d.reported(Plan(in)))
 	}
 	path := filepath.Join("testdata", "words.golden")
 	if *update {
@@ -50,7 +50,7 @@ func TestWhatIsSaid(t *testing.T) {
 }
 
 // troubled is a desk with some of what can be amiss with a Mac.
-func troubled(r *rand.Rand, d *desk) *desk {
+func troubled(r *rand.Rand, d *scenario) *scenario {
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		n.Reached, n.Refusal, d.lan[i] = true, "", d.lan[i] && r.IntN(2) == 0
@@ -64,7 +64,7 @@ func troubled(r *rand.Rand, d *desk) *desk {
 		case 3:
 			n.Lent = []Lent{{Job: "j00000002", GPU: []api.GPUShare{api.GPUExclusive, api.GPUShared, api.GPUNone}[r.IntN(3)], MemoryBytes: int64(r.IntN(40)) << 30}}
 		case 4:
-			n.Lent = []Lent{{Job: "j00000003", GPU: api.GPUNone, Receptacles: []api.Receptacle{1, 2}}}
+			n.Lent = []Lent{{Job: "j00000003", GPU: api.GPUNone, PortNumbers: []api.PortNumber{1, 2}}}
 		case 5:
 			n.Thunderbolt5 = new(r.IntN(2) == 0)
 		case 6:
@@ -96,11 +96,11 @@ func troubled(r *rand.Rand, d *desk) *desk {
 }
 
 // name is a made-up node's.
-func (d *desk) name(n api.NodeID) string {
+func (d *scenario) name(n api.NodeID) string {
 	return d.nodes[slices.IndexFunc(d.nodes, func(have Node) bool { return have.ID == n })].ShortName
 }
 
-func (d *desk) namesOf(all []api.NodeID) string {
+func (d *scenario) namesOf(all []api.NodeID) string {
 	var out []string
 	for _, n := range all {
 		out = append(out, d.name(n))
@@ -109,21 +109,21 @@ func (d *desk) namesOf(all []api.NodeID) string {
 }
 
 // asked is a placement in words.
-func (d *desk) asked(p api.Placement) string {
-	said := fmt.Sprintf("%s, %d ranks or %d to %d", p.Backend, p.Ranks, p.MinNodes, p.MaxNodes)
+func (d *scenario) asked(p api.Placement) string {
+	reported := fmt.Sprintf("%s, %d ranks or %d to %d", p.Backend, p.Ranks, p.MinNodes, p.MaxNodes)
 	if p.Rank0 != "" {
-		said += ", rank 0 on " + d.name(p.Rank0)
+		reported += ", rank 0 on " + d.name(p.Rank0)
 	}
-	return said + fmt.Sprintf(", with %s, without %s, %s, over %s", d.namesOf(p.Nodes), d.namesOf(p.ExcludedNodes), gibibytes(p.MemoryBytes), p.Networks)
+	return reported + fmt.Sprintf(", with %s, without %s, %s, over %s", d.namesOf(p.Nodes), d.namesOf(p.ExcludedNodes), gibibytes(p.MemoryBytes), p.Networks)
 }
 
-// said is a result, a line for each thing.
-func (d *desk) said(r Result) string {
+// reported is a result, a line for each thing.
+func (d *scenario) reported(r Result) string {
 	var b strings.Builder
 	if p := r.Plan; p != nil {
 		fmt.Fprintf(&b, "  %s %s\n", p.Backend, p.Shape)
 		for i, rank := range p.Ranks {
-			fmt.Fprintf(&b, "  rank %d on %s, receptacles %v, addresses %v\n", i, d.name(rank.Node), rank.Receptacles, rank.Addresses)
+			fmt.Fprintf(&b, "  rank %d on %s, receptacles %v, addresses %v\n", i, d.name(rank.Node), rank.PortNumbers, rank.Addresses)
 		}
 		for _, l := range p.Links {
 			bits := "unknown"

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -47,30 +48,18 @@ type Command struct {
 }
 
 func (c Command) withDefaults() Command {
-	if c.Who == "" {
-		c.Who = "The worker"
-	}
-	for _, d := range []struct {
-		value *time.Duration
-		def   time.Duration
-	}{{&c.Deadline, DefaultDeadline}, {&c.Silence, DefaultSilence}, {&c.Grace, DefaultGrace}} {
-		if *d.value <= 0 {
-			*d.value = d.def
-		}
-	}
+	c.Who, c.Deadline = cmp.Or(c.Who, "The worker"), cmp.Or(c.Deadline, DefaultDeadline)
+	c.Silence, c.Grace = cmp.Or(c.Silence, DefaultSilence), cmp.Or(c.Grace, DefaultGrace)
 	return c
 }
 
 // Environment chooses the named variables of environ, which has the form of
-// os.Environ, in the order of names. A name that ends in * stands for all that
-// begin with what is before it.
+// os.Environ, in the order of names.
 func Environment(environ []string, names ...string) []string {
 	var out []string
 	for _, name := range names {
-		prefix, any := strings.CutSuffix(name, "*")
 		for _, entry := range environ {
-			key, _, ok := strings.Cut(entry, "=")
-			if ok && (key == name || any && strings.HasPrefix(key, prefix)) {
+			if strings.HasPrefix(entry, name+"=") {
 				out = append(out, entry)
 			}
 		}

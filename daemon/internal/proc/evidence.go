@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ var (
 	tracedSignal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\[signal )?(SIG[A-Z0-9]{2,10}): `) })
 	// A panic and a fatal error of Go, an exception of C++, a library that the
 	// dynamic loader misses (on Linux, on macOS).
-	telling = sync.OnceValue(func() *regexp.Regexp {
+	reporting = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^panic: |^fatal error: |^\s*what\(\):  |^libc\+\+abi: |error while loading shared libraries: |Library not loaded: `)
 	})
 	// What Go, the C++ library, the C library and Metal say.
@@ -37,10 +38,10 @@ var (
 
 // examine looks for evidence. The first line that tells something counts, else
 // the last one before the trace.
-func examine(o Output) evidence {
+func examine(printed string) evidence {
 	var e evidence
 	last := ""
-	for line := range strings.Lines(o.String()) {
+	for line := range strings.Lines(printed) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := tracedSignal().FindStringSubmatch(line); m != nil && e.signal == "" {
 			e.signal = m[1]
@@ -48,16 +49,13 @@ func examine(o Output) evidence {
 		if e.signal == "" && strings.TrimSpace(line) != "" {
 			last = line
 		}
-		if e.line == "" && telling().MatchString(line) {
+		if e.line == "" && reporting().MatchString(line) {
 			e.line = line
 		}
 		e.memory = e.memory || noMemory().MatchString(line)
 	}
 	e.panicked = strings.HasPrefix(e.line, "panic: ") || strings.HasPrefix(e.line, "fatal error: ")
-	if e.line == "" {
-		e.line = last
-	}
-	e.line = clean(e.line, maxQuote)
+	e.line = clean(cmp.Or(e.line, last), maxQuote)
 	return e
 }
 

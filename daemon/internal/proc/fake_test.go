@@ -33,22 +33,22 @@ func TestMain(m *testing.M) {
 // fake is a worker that does one bad thing, after saying that it works.
 func fake(mode, arg string) {
 	out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
-	say := func(m worker.Message) {
+	report := func(m worker.Message) {
 		m.Command = worker.CommandGPU
 		if err := out.Write(m); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
 	progress := func(stage string, ratio float64) {
-		say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: stage, DoneRatio: ratio}})
+		report(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: stage, DoneRatio: ratio}})
 	}
-	result := func() { say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"ok":true}`)}) }
+	result := func() { report(worker.Message{Type: worker.TypeResult, Value: []byte(`{"ok":true}`)}) }
 	if mode != "mute" && mode != "daemon" {
 		progress("matmul", 0.25)
 	}
 	switch mode {
 	case "good":
-		say(worker.Message{Type: worker.TypeLog, Log: &worker.Log{Level: worker.LevelWarn, Text: "slow \x1b[31mBLAS"}})
+		report(worker.Message{Type: worker.TypeLog, Log: &worker.Log{Level: worker.LevelWarn, Text: "slow \x1b[31mBLAS"}})
 		progress("sum", 1)
 		result()
 	case "environment":
@@ -58,7 +58,7 @@ func fake(mode, arg string) {
 		result()
 		os.Exit(3)
 	case "refuses":
-		say(worker.Message{Type: worker.TypeError, Error: &worker.Error{Reason: worker.ReasonNoDevice, Message: "MLX finds no gpu"}})
+		report(worker.Message{Type: worker.TypeError, Error: &worker.Error{Reason: worker.ReasonNoDevice, Message: "MLX finds no gpu"}})
 		os.Exit(1)
 	case "signal":
 		// A shell, since Go keeps the signals of faults to itself.
@@ -101,7 +101,7 @@ func fake(mode, arg string) {
 		signal.Notify(c, syscall.SIGTERM)
 		progress("waiting", 0.5)
 		<-c
-		say(worker.Message{Type: worker.TypeError, Error: &worker.Error{Reason: worker.ReasonCancelled, Message: "ended by a signal"}})
+		report(worker.Message{Type: worker.TypeError, Error: &worker.Error{Reason: worker.ReasonCancelled, Message: "ended by a signal"}})
 		os.Exit(1)
 	case "lingers":
 		result()

@@ -16,14 +16,14 @@ func listen(t *testing.T) (address string, dialled <-chan struct{}) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	came := make(chan struct{})
+	arrived := make(chan struct{})
 	go func() {
-		defer close(came)
+		defer close(arrived)
 		if c, err := l.Accept(); err == nil {
 			c.Close()
 		}
 	}()
-	return l.Addr().String(), came
+	return l.Addr().String(), arrived
 }
 
 // endOf ends a process that a test left on purpose, and tells whether it is gone.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api/worker"
+	"fulmen/native"
 )
 
 // facts are what is known when a worker is at its end, beside what the record
@@ -20,6 +21,29 @@ type facts struct {
 	broken  error   // what it wrote that is no message
 	oom     oomSign
 	memory  int64 // the machine's, in bytes; 0 where unknown
+}
+
+// oomSign is what two counts, before and after a worker's life, say of it.
+type oomSign int
+
+const (
+	oomUnknown  oomSign = iota // the system does not count
+	oomNone                    // nobody was ended
+	oomProbably                // somebody was
+	oomSurely                  // somebody of this group was
+)
+
+// oomSince compares two counts.
+func oomSince(before, after native.MemoryKills) oomSign {
+	switch {
+	case before.Group >= 0 && after.Group > before.Group:
+		return oomSurely
+	case before.System >= 0 && after.System > before.System:
+		return oomProbably
+	case before.Group < 0 && before.System < 0 || after.Group < 0 && after.System < 0:
+		return oomUnknown
+	}
+	return oomNone
 }
 
 // judge says what became of a worker: the outcome, and a sentence for a person.
@@ -48,7 +72,7 @@ func (f facts) afterStop(r *Record) string {
 	case TooLong:
 		return f.sentence(fmt.Sprintf("was not done after %s and was ended", plain(f.command.Deadline)), r.Doing, "")
 	case Garbled:
-		return f.sentence("wrote something that is no message and was ended", r.Doing, f.broken.Error())
+		return f.sentence("wrote something that is not a message and was ended", r.Doing, f.broken.Error())
 	}
 	return f.sentence("was ended on request", r.Doing, "")
 }
@@ -64,7 +88,7 @@ func (f facts) withoutWord(r *Record) {
 		// trace knows what came first.
 		signal = seen.signal
 	}
-	how := fmt.Sprintf("ended with status %d", r.ExitCode)
+	how := fmt.Sprintf("ended with exit code %d", r.ExitCode)
 	if r.Signal != "" {
 		how = "was ended by " + r.Signal
 	}
@@ -73,13 +97,11 @@ func (f facts) withoutWord(r *Record) {
 	case r.Signal == "SIGKILL" && f.oom == oomSurely:
 		r.Outcome, r.Sentence = OutOfMemory, f.sentence("was ended by the system for lack of memory", r.Doing, "")
 	case r.Signal == "SIGKILL" && (f.oom == oomProbably || f.oom == oomUnknown && large):
-		r.Outcome, r.Guess = OutOfMemory, true
-		r.Sentence = f.sentence("was ended by SIGKILL, probably by the system for lack of memory", r.Doing, "")
+		r.Outcome, r.Sentence = OutOfMemory, f.sentence("was ended by SIGKILL, probably by the system for lack of memory", r.Doing, "")
 	case seen.memory && (r.Signal != "" || r.ExitCode != 0):
-		r.Outcome, r.Guess = OutOfMemory, true
-		r.Sentence = f.sentence(how+", probably for lack of memory", r.Doing, seen.line)
+		r.Outcome, r.Sentence = OutOfMemory, f.sentence(how+", probably for lack of memory", r.Doing, seen.line)
 	case f.broken != nil:
-		r.Outcome, r.Sentence = Garbled, f.sentence("wrote something that is no message and ended", r.Doing, f.broken.Error())
+		r.Outcome, r.Sentence = Garbled, f.sentence("wrote something that is not a message and ended", r.Doing, f.broken.Error())
 	case signal == "SIGABRT" && seen.panicked:
 		r.Outcome, r.Sentence = Crashed, f.sentence("crashed", r.Doing, seen.line)
 	case signal == "SIGABRT":
@@ -105,13 +127,13 @@ func isFault(signal string) bool {
 }
 
 // sentence says what a worker did, in what, and what it said.
-func (f facts) sentence(did, doing, said string) string {
+func (f facts) sentence(did, doing, reported string) string {
 	text := f.command.Who + " " + did
 	if doing != "" {
 		text += ", in: " + doing
 	}
-	if said = clean(said, maxQuote); said != "" {
-		text += "; it said: " + said
+	if reported = clean(reported, maxQuote); reported != "" {
+		text += "; it said: " + reported
 	}
 	return strings.TrimRight(text, ".") + "."
 }

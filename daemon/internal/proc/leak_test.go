@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// patience bounds what must become true soon.
-const patience = 2 * time.Minute
+// timeout bounds what must become true soon.
+const timeout = 2 * time.Minute
 
 // soon waits, without sleeping, for something that no event tells a test.
 func soon(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
+	for end := time.Now().Add(timeout); !ok(); runtime.Gosched() {
 		if time.Now().After(end) {
-			t.Fatalf("not so after %v: %s", patience, what)
+			t.Fatalf("not so after %v: %s", timeout, what)
 		}
 	}
 }

@@ -13,28 +13,12 @@ const (
 	tailBytes = 32 << 10
 )
 
-// Output is the beginning and the end of what a process printed.
-type Output struct {
-	Head, Tail []byte
-	// DroppedBytes is how much between the two was not kept.
-	DroppedBytes int64
-}
-
-// String is the output, with a line in place of what was dropped.
-func (o Output) String() string {
-	if o.DroppedBytes == 0 {
-		return string(o.Head) + string(o.Tail)
-	}
-	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", o.Head, o.DroppedBytes, o.Tail)
-}
-
 // capture is an io.Writer that keeps the beginning and the end. Its memory is
 // bounded; writing costs the time of one copy of what is kept.
 type capture struct {
 	mu    sync.Mutex
 	head  []byte
-	ring  []byte // the last bytes after the head; the oldest is at next once it is full
-	next  int
+	tail  []byte // what came after the head; all but its end is dropped now and then
 	total int64
 }
 
@@ -47,31 +31,23 @@ func (c *capture) Write(p []byte) (int, error) {
 	take := min(headBytes-len(c.head), n)
 	c.head = append(c.head, p[:take]...)
 	p = p[take:]
-	if len(p) > tailBytes {
-		p = p[len(p)-tailBytes:]
-	}
-	for len(p) > 0 {
-		if len(c.ring) < tailBytes {
-			grow := min(tailBytes-len(c.ring), len(p))
-			c.ring = append(c.ring, p[:grow]...)
-			p = p[grow:]
-			continue
-		}
-		put := copy(c.ring[c.next:], p)
-		c.next = (c.next + put) % tailBytes
-		p = p[put:]
+	c.tail = append(c.tail, p[max(0, len(p)-tailBytes):]...)
+	if len(c.tail) > 2*tailBytes {
+		c.tail = append(c.tail[:0], c.tail[len(c.tail)-tailBytes:]...)
 	}
 	return n, nil
 }
 
-// output is what was kept so far.
-func (c *capture) output() Output {
+// String is what was kept so far, with a line in place of what was dropped.
+func (c *capture) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o := Output{Head: append([]byte(nil), c.head...)}
-	o.Tail = append(append(o.Tail, c.ring[c.next:]...), c.ring[:c.next]...)
-	o.DroppedBytes = c.total - int64(len(o.Head)) - int64(len(o.Tail))
-	return o
+	tail := c.tail[max(0, len(c.tail)-tailBytes):]
+	dropped := c.total - int64(len(c.head)) - int64(len(tail))
+	if dropped == 0 {
+		return string(c.head) + string(tail)
+	}
+	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", c.head, dropped, tail)
 }
 
 // drain reads r to its end. Only the buffer that it reads into is large: a

@@ -1,10 +1,6 @@
 package proc
 
-import (
-	"time"
-
-	"fulmen/daemon/api/worker"
-)
+import "fulmen/daemon/api/worker"
 
 // Record is what became of one run, with the evidence.
 type Record struct {
@@ -12,9 +8,6 @@ type Record struct {
 	Outcome Outcome
 	// Sentence says it to a person, complete by itself.
 	Sentence string
-	// Guess is true where the outcome is probable, not certain; the sentence
-	// then says so.
-	Guess bool
 	// Word is its last word: a result or an error; nil where it had none.
 	Word *worker.Message
 	// Doing is the stage that it told last, cleaned for a screen; "" where none.
@@ -28,8 +21,6 @@ type Record struct {
 	ExitCode int
 	// Signal is the name of the signal that ended it: "SIGSEGV"; "" where none did.
 	Signal string
-	// CoreDumped says that the system wrote a core file.
-	CoreDumped bool
 	// KilledAfterGrace says that it did not end by itself when it should have,
 	// and got SIGKILL from here.
 	KilledAfterGrace bool
@@ -42,16 +33,11 @@ type Record struct {
 	// StartErr is why it could not be started.
 	StartErr error
 
-	// StartedAt and EndedAt are on the wall clock, for people.
-	StartedAt, EndedAt time.Time
-	// Took is the time between them, sleep included.
-	Took time.Duration
-	// User and System are the processor time that it used.
-	User, System time.Duration
 	// MaxRSSBytes is the most memory that it had resident.
 	MaxRSSBytes int64
-	// Stdout and Stderr are the beginning and the end of what it printed.
-	Stdout, Stderr Output
+	// Stdout and Stderr are the beginning and the end of what it printed, with a line
+	// in place of what was not kept.
+	Stdout, Stderr string
 }
 
 // Outcome is what became of a worker.
@@ -66,7 +52,7 @@ const (
 	Crashed Outcome = "crashed"
 	// Aborted: it gave up by abort(), as MLX does when an error has nobody to go to.
 	Aborted Outcome = "aborted"
-	// OutOfMemory: it ended for lack of memory; the record says how certain that is.
+	// OutOfMemory: it ended for lack of memory; the sentence says how certain that is.
 	OutOfMemory Outcome = "out_of_memory"
 	// Killed: somebody else ended it by a signal.
 	Killed Outcome = "killed"
@@ -83,8 +69,3 @@ const (
 	// NotStarted: it could not be started; the record has the cause.
 	NotStarted Outcome = "not_started"
 )
-
-// Outcomes lists every outcome.
-func Outcomes() []Outcome {
-	return []Outcome{OK, Failed, Crashed, Aborted, OutOfMemory, Killed, Hung, TooLong, Cancelled, Garbled, NoResult, NotStarted}
-}

@@ -27,15 +27,13 @@ const (
 // record, at the latest Deadline + Grace + 6 s after it was called.
 func Run(ctx context.Context, clock native.Clock, c Command) (r Record) {
 	c = c.withDefaults()
-	began := clock.Boot()
-	r.StartedAt, r.ExitCode = clock.Now(), -1
-	defer func() { r.EndedAt, r.Took = clock.Now(), clock.Boot()-began }()
+	r.ExitCode = -1
 	f := facts{command: c}
 	if ctx.Err() != nil {
 		r.Outcome, r.Sentence = Cancelled, c.Who+" was not started: it was cancelled before."
 		return r
 	}
-	before := readOOM()
+	before := native.CountMemoryKills()
 	p, err := start(c)
 	if err != nil {
 		f.notStarted(&r, err)
@@ -45,24 +43,24 @@ func Run(ctx context.Context, clock native.Clock, c Command) (r Record) {
 	if c.Started != nil {
 		c.Started(p.Pid)
 	}
-	run := &running{clock: clock, command: c, process: p, heard: newListener(clock.Boot)}
+	run := &running{clock: clock, command: c, process: p, progress: newListener(clock.Boot)}
 	run.listen()
 	f.stopped = run.supervise(ctx, &r)
 	run.finish(&r)
-	f.broken = run.heard.tell(&r)
-	f.oom, f.memory = readOOM().since(before), physicalMemory()
+	f.broken = run.progress.notify(&r)
+	f.oom, f.memory = oomSince(before, native.CountMemoryKills()), physicalMemory()
 	f.judge(&r)
 	return r
 }
 
 // running is a worker under supervision.
 type running struct {
-	clock   native.Clock
-	command Command
-	process *process
-	heard   *listener
-	out     capture
-	err     capture
+	clock    native.Clock
+	command  Command
+	process  *process
+	progress *listener
+	out      capture
+	err      capture
 
 	ended    chan struct{} // closed when the process has ended; it is not reaped yet
 	readers  sync.WaitGroup
@@ -77,11 +75,11 @@ func (r *running) listen() {
 		r.process.watch.wait(r.process.Pid)
 		close(r.ended)
 	}()
-	r.readers.Go(func() { r.heard.listen(r.process.messages) })
+	r.readers.Go(func() { r.progress.listen(r.process.messages) })
 	r.readers.Go(func() { r.out.drain(r.process.stdout) })
 	r.readers.Go(func() { r.err.drain(r.process.stderr) })
 	if r.command.Progress != nil {
-		r.received.Go(func() { r.heard.box.deliver(r.command.Progress, r.done) })
+		r.received.Go(func() { r.progress.deliver(r.command.Progress, r.done) })
 	}
 }
 
@@ -95,7 +93,7 @@ func (r *running) supervise(ctx context.Context, record *Record) (stopped Outcom
 	defer func() { silence.Stop() }()
 	var grace, kill alarm
 	defer func() { grace.Stop(); kill.Stop() }()
-	cancelled, spoke := ctx.Done(), r.heard.spoke
+	cancelled, concluded := ctx.Done(), r.progress.concluded
 	stop := func(why Outcome) {
 		if stopped != "" || record.KilledAfterGrace {
 			return
@@ -113,10 +111,10 @@ func (r *running) supervise(ctx context.Context, record *Record) (stopped Outcom
 			return stopped
 		case <-cancelled:
 			stop(Cancelled)
-		case <-deadline.rang:
+		case <-deadline.woken:
 			stop(TooLong)
-		case <-silence.rang:
-			left := c.Silence - r.heard.quiet()
+		case <-silence.woken:
+			left := c.Silence - r.progress.quiet()
 			if r.clock.Boot()-silence.due > late {
 				left = c.Silence // the worker slept too: it gets its time again
 			}
@@ -125,19 +123,19 @@ func (r *running) supervise(ctx context.Context, record *Record) (stopped Outcom
 			} else {
 				stop(Hung)
 			}
-		case <-spoke:
-			spoke = nil
+		case <-concluded:
+			concluded = nil
 			silence.Stop()
-			if r.heard.garbled() {
+			if r.progress.garbled() {
 				stop(Garbled)
 			} else if stopped == "" {
 				grace = r.alarm(c.Grace) // it has said all and has to go
 			}
-		case <-grace.rang:
+		case <-grace.woken:
 			record.KilledAfterGrace = true
 			r.process.signal(syscall.SIGKILL)
 			kill = r.alarm(afterKill)
-		case <-kill.rang:
+		case <-kill.woken:
 			record.Stuck = true
 			return stopped
 		}
@@ -167,14 +165,14 @@ func (r *running) finish(record *Record) {
 	defer held.Stop()
 	select {
 	case <-read:
-	case <-held.rang:
+	case <-held.woken:
 		record.PipesHeld = !record.Stuck
 	}
 	r.process.close()
 	<-read
 	close(r.done)
 	r.received.Wait()
-	record.Stdout, record.Stderr = r.out.output(), r.err.output()
+	record.Stdout, record.Stderr = r.out.String(), r.err.String()
 }
 
 // reap takes the worker's exit status and what it used.
@@ -184,25 +182,24 @@ func (r *running) reap(record *Record) {
 		return // somebody else reaped it: how it ended is unknown
 	}
 	record.ExitCode = state.ExitCode()
-	record.User, record.System = state.UserTime(), state.SystemTime()
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		record.Signal, record.CoreDumped = unix.SignalName(status.Signal()), status.CoreDump()
+		record.Signal = unix.SignalName(status.Signal())
 	}
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
-		record.MaxRSSBytes = rssBytes(int64(usage.Maxrss))
+		record.MaxRSSBytes = native.MaxRSSBytes(int64(usage.Maxrss))
 	}
 }
 
 // alarm rings once, on the clock that counts sleep. The zero value never does.
 type alarm struct {
 	due   time.Duration // on the clock's Boot
-	rang  chan struct{}
+	woken chan struct{}
 	timer native.Timer
 }
 
 func (r *running) alarm(after time.Duration) alarm {
-	rang := make(chan struct{}, 1)
-	return alarm{due: r.clock.Boot() + after, rang: rang, timer: r.clock.AfterFunc(after, func() { rang <- struct{}{} })}
+	woken := make(chan struct{}, 1)
+	return alarm{due: r.clock.Boot() + after, woken: woken, timer: r.clock.AfterFunc(after, func() { woken <- struct{}{} })}
 }
 
 // Stop keeps the alarm from ringing.

@@ -57,8 +57,7 @@ func runUntil(t *testing.T, ctx context.Context, c Command) Record {
 	r := Run(ctx, systemClock(t), c)
 	took := time.Since(began)
 	is.True(took < c.withDefaults().Deadline+c.withDefaults().Grace+6*time.Second)                // returns in time
-	is.True(r.Took >= 0 && r.Took <= took && !r.EndedAt.IsZero())                                 // says how long it took
-	is.True(slices.Contains(Outcomes(), r.Outcome))                                               // an outcome that is known
+	is.True(slices.Contains(outcomes(), r.Outcome))                                               // an outcome that is known
 	is.Equal(strings.Count(r.Sentence, "\n"), 0)                                                  // one line
 	is.True(strings.HasPrefix(r.Sentence, "The worker ") && r.Sentence[len(r.Sentence)-1] == '.') // a sentence
 	if r.PID != 0 {
@@ -88,10 +87,10 @@ func TestOutcomes(t *testing.T) {
 		{"fault inside C++, for a core file", "script", "printf 'SIGSEGV: segmentation violation\\nPC=0x1\\n' >&2; kill -QUIT $$", nil, Crashed, "SIGQUIT", -1, "crashed with SIGSEGV, in: matmul"},
 		{"panic, for a core file", "script", "printf 'panic: lost\\n\\ngoroutine 1:\\n' >&2; kill -ABRT $$", nil, Crashed, "SIGABRT", -1, "crashed, in: matmul; it said: panic: lost."},
 		{"somebody's SIGQUIT", "script", "printf 'SIGQUIT: quit\\nPC=0x1\\n' >&2; kill -QUIT $$", nil, Killed, "SIGQUIT", -1, "was ended from outside by SIGQUIT, in: matmul."},
-		{"panic", "panic", "", nil, Crashed, "", 2, "ended with status 2 and did not say why, in: matmul; it said: panic: the device is lost"},
+		{"panic", "panic", "", nil, Crashed, "", 2, "ended with exit code 2 and did not say why, in: matmul; it said: panic: the device is lost"},
 		{"kill -9", "signal", "KILL", nil, Killed, "SIGKILL", -1, "was ended from outside by SIGKILL, in: matmul."},
 		{"somebody's SIGTERM", "signal", "TERM", nil, Killed, "SIGTERM", -1, "was ended from outside by SIGTERM"},
-		{"status alone", "script", "echo broken >&2; exit 7", nil, Crashed, "", 7, "ended with status 7 and did not say why, in: matmul; it said: broken."},
+		{"status alone", "script", "echo broken >&2; exit 7", nil, Crashed, "", 7, "ended with exit code 7 and did not say why, in: matmul; it said: broken."},
 		{"nothing at all", "nothing", "", nil, NoResult, "", 0, "ended without a result, in: matmul."},
 		{"a missing library", "script", "echo 'w: error while loading shared libraries: libmlx.so: no such file' >&2; exit 127", nil, Crashed, "", 127, "libmlx.so"},
 		{"never talks", "mute", "", silent, Hung, "SIGTERM", -1, "said nothing for 300ms and was ended."},
@@ -100,7 +99,7 @@ func TestOutcomes(t *testing.T) {
 		{"past its deadline", "obeys", "", hasty, TooLong, "", 1, "was not done after 3s and was ended, in: waiting."},
 		{"ignores SIGTERM", "ignores", "", stubborn, TooLong, "SIGKILL", -1, "was not done after 3s and was ended, in: ignoring."},
 		{"does not go after its result", "lingers", "", stubborn, OK, "SIGKILL", -1, "gave its result"},
-		{"garbage", "garbage", "", nil, Garbled, "SIGTERM", -1, "wrote something that is no message and was ended, in: matmul; it said: line 2: no worker message"},
+		{"garbage", "garbage", "", nil, Garbled, "SIGTERM", -1, "wrote something that is not a message and was ended, in: matmul; it said: line 2: no worker message"},
 		{"a line without end", "giant line", "", nil, Garbled, "SIGTERM", -1, "longer than 1048576 bytes"},
 	}
 	for _, tt := range tests {
@@ -117,7 +116,7 @@ func TestOutcomes(t *testing.T) {
 			if !strings.Contains(r.Sentence, tt.sentence) {
 				t.Errorf("sentence is %q, lacks %q", r.Sentence, tt.sentence)
 			}
-			is.True(!r.Guess)
+			is.True(!strings.Contains(r.Sentence, "probably"))
 			is.Equal(r.KilledAfterGrace, tt.mode == "ignores" || tt.mode == "lingers")
 			is.Equal(r.Word != nil, tt.outcome == OK || tt.outcome == Failed || tt.mode == "obeys")
 			is.True(!r.Stuck && !r.PipesHeld)
@@ -156,10 +155,10 @@ func TestEnvironmentIsChosen(t *testing.T) {
 	is := is.New(t)
 	t.Setenv("FULMEN_SECRET", "x")
 	c := fakeCommand(t, "environment", "")
-	is.Equal(run(t, c).Stdout.String(), strings.Join(c.Env, "\n")) // nothing is inherited
+	is.Equal(run(t, c).Stdout, strings.Join(c.Env, "\n")) // nothing is inherited
 
-	all := []string{"HOME=/x", "MLX_A=1", "MLXB=2", "PATH=/bin", "broken", "MLX_C="}
-	is.Equal(Environment(all, "PATH", "MLX_*", "NONE"), []string{"PATH=/bin", "MLX_A=1", "MLX_C="})
+	all := []string{"HOME=/x", "MLX_A=1", "MLX_AB=2", "PATH=/bin", "broken", "MLX_C="}
+	is.Equal(Environment(all, "PATH", "MLX_C", "MLX_A", "NONE", "broken"), []string{"PATH=/bin", "MLX_C=", "MLX_A=1"})
 }
 
 // A receiver that takes its time delays neither the worker nor the reading.
@@ -185,9 +184,12 @@ func TestFlood(t *testing.T) {
 	c.Deadline, c.Silence = 5*time.Minute, 5*time.Minute // a gigabyte takes a busy machine long, and no message comes meanwhile
 	r := run(t, c)
 	is.Equal(r.Outcome, OK)
-	is.True(strings.HasPrefix(string(r.Stderr.Head), "all work"))
-	is.True(strings.HasSuffix(string(r.Stderr.Tail), "the end of it\n"))
-	is.True(len(r.Stderr.Head) == headBytes && len(r.Stderr.Tail) == tailBytes && r.Stderr.DroppedBytes > 1<<29)
+	is.True(strings.HasPrefix(r.Stderr, "all work"))
+	is.True(strings.HasSuffix(r.Stderr, "the end of it\n"))
+	var dropped int64
+	_, err := fmt.Sscanf(r.Stderr[headBytes:len(r.Stderr)-tailBytes], "\n[%d bytes left out]\n", &dropped)
+	is.NoErr(err)
+	is.True(dropped > 1<<29)
 }
 
 func TestGrandchild(t *testing.T) {
@@ -199,7 +201,7 @@ func TestGrandchild(t *testing.T) {
 	r = run(t, fakeCommand(t, "grandchild", "detached"))
 	is.Equal(r.Outcome, OK)
 	is.True(r.PipesHeld) // it left the group: it is reported, and nobody waits for it
-	soon(t, "the grandchild's end", endOf(t, strings.TrimSpace(r.Stdout.String())))
+	soon(t, "the grandchild's end", endOf(t, strings.TrimSpace(r.Stdout)))
 }
 
 // kill -9 of the daemon leaves no worker: its input ends.
@@ -273,4 +275,9 @@ func TestNotStarted(t *testing.T) {
 			is.True(errors.Is(r.StartErr, tt.cause))
 		})
 	}
+}
+
+// outcomes lists every outcome.
+func outcomes() []Outcome {
+	return []Outcome{OK, Failed, Crashed, Aborted, OutOfMemory, Killed, Hung, TooLong, Cancelled, Garbled, NoResult, NotStarted}
 }

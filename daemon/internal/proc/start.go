@@ -13,7 +13,7 @@ type process struct {
 	messages, stdout, stderr *os.File
 }
 
-// refused is what Command.Check said.
+// refused is the error of Command.Check.
 type refused struct{ error }
 
 func (r refused) Unwrap() error { return r.error }

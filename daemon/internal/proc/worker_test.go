@@ -21,7 +21,7 @@ func realWorker(t *testing.T, args ...string) Command {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(program); err != nil {
-		t.Skip("the worker is not there; make build makes it: ", err)
+		t.Skip("the worker is not there; run make build: ", err)
 	}
 	return Command{Path: program, Args: args, Env: Environment(os.Environ(), "PATH", "HOME"), Deadline: 2 * time.Minute}
 }

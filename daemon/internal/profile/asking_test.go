@@ -40,6 +40,7 @@ func TestPlacementAsks(t *testing.T) {
 		wait(wantedAfter + time.Second)
 		is.Equal(wanted.Load(), int32(1))
 		a.Close()
+		synctest.Wait()
 		is.Equal(wanted.Load(), int32(0))
 		a.Ask()
 		wait(time.Hour)

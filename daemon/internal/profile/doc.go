@@ -1,8 +1,9 @@
 // Package profile owns this node's gpu-profile and link-profile documents: what
 // its GPU and the paths to its peers were measured to give, what they gave
-// earlier, and why something is not measured now.
+// earlier, and why something is not measured now. It reads the graph, the peers'
+// documents and who watches what, and publishes those documents.
 //
-// [Profiler.Run] measures what is due by itself, as package pace says: what
+// [Profiler.Run] measures what is due by itself, as function judge says: what
 // somebody watches and is old, and what has become another. It takes the grants of
 // this node for each measurement, of a path also the peer's, and never more than
 // one at once. What people ask for goes the same way; who asks for what is being
@@ -14,6 +15,6 @@
 // paths by the function Probe of the configuration. A simulated Mac's numbers are
 // its scenario's.
 //
-// Packages history and pace hold the rules, package probe the measurement of a path
+// Package history holds the rules of earlier results, package probe the measurement of a path
 // over sockets.
 package profile

@@ -29,100 +29,80 @@ func workerConditions() []api.Reason {
 
 // measureGPU measures the GPU, or takes what the scenario records of it.
 func (p *Profiler) measureGPU(t *task) *api.Error {
-	if p.cfg.Scenario != nil {
+	if p.cfg.Recorded != nil {
 		return p.recordedGPU(t)
 	}
-	held, release, fault := p.await(t)
-	if fault != nil {
-		return fault
-	}
-	build, mlx := p.cfg.System()
-	before := p.conditions(held)
-	record := p.cfg.Launch(held, p.command(t))
-	preempted := context.Cause(held)
-	release()
-	after := p.conditions(context.WithoutCancel(t.ctx))
+	var with madeWith
+	var record proc.Record
+	var gpu worker.GPU
+	now, fault, over := p.inTurn(t, func(held context.Context) *api.Error {
+		with.osBuild, with.mlx = p.cfg.System()
+		record = p.cfg.Launch(held, p.command(t))
+		if fault := explain(record); fault != nil {
+			return fault
+		}
+		return decode(record, &gpu)
+	})
 	for _, l := range record.Logs {
 		p.cfg.Log.Info("worker", "level", string(l.Level), "text", l.Text)
 	}
-	var gpu worker.GPU
-	fault = explain(record)
-	if fault == nil {
-		fault = decode(record, &gpu)
-	}
 	switch {
-	case fault == nil:
-		p.mu.Lock()
-		p.madeWith = madeWith{build, mlx}
-		p.mu.Unlock()
-		if err := p.gpuMeasured(gpu, before.with(after)); err != nil {
-			return api.AsError(err)
-		}
-	case fault.Code == api.CodeCancelled && t.ctx.Err() == nil && preempted != nil:
-		return api.AsError(preempted)
-	case fault.Code == api.CodeCancelled:
-		return t.causeOf(fault)
-	default:
+	case over != nil:
+		return over
+	case fault != nil:
 		p.cfg.Log.Error("measurement failed", "reason", string(fault.Data.Reason), "what", record.Sentence,
-			"status", record.ExitCode, "signal", record.Signal, "max_rss_bytes", record.MaxRSSBytes, "stderr", record.Stderr.String())
+			"status", record.ExitCode, "signal", record.Signal, "max_rss_bytes", record.MaxRSSBytes, "stderr", record.Stderr)
 		p.gpuFailed(fault, record)
+		return fault
 	}
-	return fault
+	p.mu.Lock()
+	p.madeWith = with
+	p.mu.Unlock()
+	return api.AsError(p.gpuMeasured(gpu, now))
 }
 
 // command is the worker to run.
 func (p *Profiler) command(t *task) proc.Command {
 	deadline := startUp + 3*p.cfg.Duration
-	c := proc.Command{
+	return proc.Command{
 		Who: who, Path: p.cfg.Worker, Env: p.cfg.Env,
 		Args:     []string{string(worker.CommandGPU), "-time", p.cfg.Duration.String(), "-deadline", (deadline - grace).String()},
 		Deadline: deadline, Silence: p.cfg.Silence,
 		Progress: func(done worker.Progress) { p.progress(t, done.Stage, done.DoneRatio) },
 	}
-	if p.cfg.Device != "" {
-		c.Args = append(c.Args, "-device", p.cfg.Device)
-	}
-	return c
 }
 
 // gpuMeasured publishes a result.
 func (p *Profiler) gpuMeasured(gpu worker.GPU, now conditions) error {
 	p.mu.Lock()
 	value := fromWorker(gpu, now.value)
-	value.MeasuredAt = p.date(p.gpuKey())
+	value.MeasuredAt = p.dateLocked(p.gpuKey())
 	value = history.AddGPU(value, p.last)
 	p.last = value
 	p.mu.Unlock()
 	for _, code := range workerConditions() {
-		p.condition(code, "", false, "")
+		p.cfg.Conditions.Hold(code, "", false, "")
 	}
-	p.condition(api.ReasonBLASSlow, "", gpu.BLAS != nil && gpu.BLAS.Name == "reference", "")
-	p.condition(api.ReasonResultUnstable, "", unstable(value), "")
-	return p.cfg.Documents.Put(api.KindGPUProfile, "", value, absent(value, now.unknown))
+	p.cfg.Conditions.Hold(api.ReasonBLASSlow, "", gpu.BLAS != nil && gpu.BLAS.Name == "reference", "")
+	p.cfg.Conditions.Hold(api.ReasonResultUnstable, "", unstable(value), "")
+	return p.putGPU(value, now.unknown)
 }
 
-// gpuFailed publishes why there is no result. What was measured before stays.
+// gpuFailed publishes why there is no result.
 func (p *Profiler) gpuFailed(fault *api.Error, record proc.Record) {
-	p.mu.Lock()
-	p.last.Failure = p.failure(p.gpuKey(), fault, p.last.Failure)
-	p.last.Waiting = nil
-	value := p.last
-	p.mu.Unlock()
 	detail := record.Sentence
 	if fault.Data.Reason != api.ReasonMLXMissing {
-		// The condition has said already of whom it speaks.
+		// The condition names its subject already.
 		detail = "it" + strings.TrimPrefix(detail, who)
 	}
 	for _, code := range workerConditions() {
-		p.condition(code, "", code == fault.Data.Reason, detail)
+		p.cfg.Conditions.Hold(code, "", code == fault.Data.Reason, detail)
 	}
-	if err := p.cfg.Documents.Put(api.KindGPUProfile, "", value, absent(value, nil)); err != nil {
-		p.cfg.Log.Error("the failure could not be published", "error", err)
-	}
+	p.failed(p.gpuKey(), Path{}, fault)
 }
 
-// failure is the next failure of a document; the caller holds mu.
-func (p *Profiler) failure(key api.Key, fault *api.Error, before *api.MeasureFailure) *api.MeasureFailure {
+// failureLocked is the next failure of a document.
+func (p *Profiler) failureLocked(key api.Key, fault *api.Error, before *api.MeasureFailure) *api.MeasureFailure {
 	f := api.MeasureFailure{At: p.now(), Reason: fault.Data.Reason, Message: fault.Message, Retries: 1}
 	if before != nil {
 		f.Retries += before.Retries
@@ -135,20 +115,6 @@ func (p *Profiler) failure(key api.Key, fault *api.Error, before *api.MeasureFai
 // failedPrefix tells the stamp of a failure from that of a result.
 const failedPrefix = "failed "
 
-// condition raises or clears one. Where that fails there is nothing more to do
-// than to say so: the measurement itself is not concerned.
-func (p *Profiler) condition(code api.Reason, subject string, holds bool, detail string) {
-	var err error
-	if holds {
-		err = p.cfg.Conditions.Raise(code, subject, detail)
-	} else {
-		err = p.cfg.Conditions.Clear(code, subject)
-	}
-	if err != nil {
-		p.cfg.Log.Error("a condition could not be published", "condition", string(code), "error", err)
-	}
-}
-
 // conditions are the circumstances, and why some are not known.
 type conditions struct {
 	value   api.MeasureConditions
@@ -156,9 +122,6 @@ type conditions struct {
 }
 
 func (p *Profiler) conditions(ctx context.Context) conditions {
-	if p.cfg.Circumstances == nil {
-		return conditions{}
-	}
 	value, unknown := p.cfg.Circumstances(ctx)
 	return conditions{value, unknown}
 }
@@ -176,26 +139,17 @@ func (c conditions) with(after conditions) conditions {
 
 // recordedGPU takes what the scenario records of the GPU.
 func (p *Profiler) recordedGPU(t *task) *api.Error {
-	tflops, rate, ok := p.cfg.Scenario.GPU()
+	tflops, rate, ok := p.cfg.Recorded().GPU()
 	if !ok {
-		return api.Errorf(api.ReasonNotInScenario, string(p.cfg.Node), "The scenario records nothing of this Mac's GPU.")
+		return api.Errorf(api.ReasonNotInScenario, string(p.cfg.Node), "The scenario has no measurement of this Mac's GPU.")
 	}
 	now := p.conditions(t.ctx)
 	now.value.MLXVersion = "" // it was not this machine's that gave these numbers
 	p.mu.Lock()
 	value := api.GPUProfile{Device: api.MLXDeviceMetal, FP16TFLOPS: &tflops, MemoryBytesPerS: &rate, Conditions: now.value}
-	value.MeasuredAt = p.date(p.gpuKey())
+	value.MeasuredAt = p.dateLocked(p.gpuKey())
 	value.History = p.last.History[:0:0]
 	p.last = value
 	p.mu.Unlock()
-	why := absent(value, now.unknown)
-	for field, reason := range why {
-		if reason == api.ReasonNotMeasured {
-			why[field] = api.ReasonNotInScenario
-		}
-	}
-	if err := p.cfg.Scenario.Put(api.KindGPUProfile, "", value, why); err != nil {
-		return api.AsError(err)
-	}
-	return nil
+	return api.AsError(p.putGPU(value, now.unknown))
 }

@@ -28,9 +28,12 @@ func (p *Profiler) MeasureGPU(ctx context.Context, by Caller, params api.Measure
 		nodes = p.cfg.Reached()
 	}
 	for _, ref := range params.Nodes {
-		node, err := p.resolve(ref)
-		if err != nil {
-			return nil, err
+		node := p.cfg.Node
+		if ref != "" {
+			var err error
+			if node, err = p.cfg.Resolve(ref); err != nil {
+				return nil, err
+			}
 		}
 		nodes = append(nodes, node)
 	}
@@ -49,17 +52,13 @@ func (p *Profiler) MeasureLink(ctx context.Context, by Caller, params api.Measur
 	if err := checkAge(params.MaxAgeS); err != nil {
 		return nil, err
 	}
-	if p.cfg.Subjects == nil {
-		return nil, api.NewError(api.ReasonNotSupportedByPlatform, "")
-	}
 	keys, err := p.cfg.Subjects(params)
 	if err != nil {
 		return nil, err
 	}
 	if len(keys) == 0 {
-		e := api.Errorf(api.ReasonNoSuchLink, "", "There is no path to measure.")
-		e.Data.Remedy = "See which nodes are reached, and how, with: fulmen peers"
-		return nil, e
+		return nil, api.Errorf(api.ReasonNoSuchLink, "", "There is no path to measure.").
+			WithRemedy("See which nodes are reached, and how, with: fulmen peers")
 	}
 	return p.measure(ctx, order{by: by.Principal, asked: true, maxAgeS: params.MaxAgeS, keys: keys})
 }
@@ -68,13 +67,6 @@ func (p *Profiler) MeasureLink(ctx context.Context, by Caller, params api.Measur
 func (p *Profiler) measure(ctx context.Context, o order) (*Watch, error) {
 	slices.SortFunc(o.keys, api.Key.Compare)
 	o.keys = slices.Compact(o.keys)
-	for _, key := range o.keys {
-		if key.Node != p.cfg.Node && p.cfg.Peers == nil {
-			e := api.Errorf(api.ReasonNotSupportedByPlatform, string(key.Node), "%s cannot be asked from here.", p.cfg.Name(key.Node))
-			e.Data.Remedy = "Ask the daemon of that node."
-			return nil, e
-		}
-	}
 	now := p.conditions(ctx)
 	if err := p.awaitEnding(ctx, o.keys); err != nil {
 		return nil, err
@@ -85,17 +77,17 @@ func (p *Profiler) measure(ctx context.Context, o order) (*Watch, error) {
 		return nil, api.NewError(api.ReasonStopping, "")
 	}
 	for _, key := range o.keys {
-		o.areFresh = append(o.areFresh, p.fresh(key, o.maxAgeS, now.value))
+		o.areFresh = append(o.areFresh, p.freshLocked(key, o.maxAgeS, now.value))
 	}
 	if !slices.Contains(o.areFresh, true) {
 		for _, r := range p.all {
 			if !r.over() && r.asked && r.why == nil && r.isOf(o.keys) {
-				return p.watch(r), nil
+				return p.watchLocked(r), nil
 			}
 		}
 	}
 	o.id = api.NewMeasureID()
-	return p.watch(p.begin(o)), nil
+	return p.watchLocked(p.beginLocked(o)), nil
 }
 
 // awaitEnding waits until what was cancelled has ended, which takes a few seconds
@@ -114,7 +106,7 @@ func (p *Profiler) awaitEnding(ctx context.Context, keys []api.Key) error {
 			select {
 			case <-done:
 			case <-ctx.Done():
-				return api.Errorf(api.ReasonMeasurementRunning, string(t.id), "The measurement before was cancelled and has not ended yet.")
+				return api.Errorf(api.ReasonMeasurementRunning, string(t.id), "The previous measurement was cancelled but has not ended yet.")
 			}
 		}
 	}
@@ -122,14 +114,12 @@ func (p *Profiler) awaitEnding(ctx context.Context, keys []api.Key) error {
 }
 
 // Get is measure.get.
-func (p *Profiler) Get(_ context.Context, params api.MeasureSelect) (api.Measurement, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r, err := p.find(params)
+func (p *Profiler) Get(ctx context.Context, params api.MeasureSelect) (api.Measurement, error) {
+	w, err := p.Watch(ctx, params)
 	if err != nil {
 		return api.Measurement{}, err
 	}
-	return r.copied(), nil
+	return w.Measurement, nil
 }
 
 // List is measure.list.
@@ -152,7 +142,7 @@ func (p *Profiler) Watch(_ context.Context, params api.MeasureSelect) (*Watch, e
 	if err != nil {
 		return nil, err
 	}
-	return p.watch(r), nil
+	return p.watchLocked(r), nil
 }
 
 // Cancel is measure.cancel. Who only joined a measurement did not begin it.
@@ -172,7 +162,7 @@ func (p *Profiler) Cancel(_ context.Context, by Caller, params api.MeasureSelect
 		return api.Empty{}, api.Errorf(api.ReasonAdminRequired, string(r.state.ID),
 			"%s began this measurement: only it or an administrator may end it.", whose)
 	}
-	p.abandon(r, api.NewError(api.ReasonCancelled, ""))
+	p.abandonLocked(r, api.NewError(api.ReasonCancelled, ""))
 	return api.Empty{}, nil
 }
 
@@ -183,23 +173,10 @@ func checkAge(age float64) error {
 	return nil
 }
 
-func (p *Profiler) resolve(ref api.NodeRef) (api.NodeID, error) {
-	switch {
-	case ref == "":
-		return p.cfg.Node, nil
-	case p.cfg.Resolve != nil:
-		return p.cfg.Resolve(ref)
-	}
-	if id, err := api.ParseNodeID(string(ref)); err == nil && id == p.cfg.Node {
-		return id, nil
-	}
-	return "", api.NewError(api.ReasonNoSuchNode, string(ref))
-}
-
-// fresh reports whether there is a result of at most that age, taken on the
+// freshLocked reports whether there is a result of at most that age, taken on the
 // same system. A result may be older than this boot; one from the future is not
-// accepted. The caller holds mu.
-func (p *Profiler) fresh(key api.Key, maxAgeS float64, now api.MeasureConditions) bool {
+// accepted.
+func (p *Profiler) freshLocked(key api.Key, maxAgeS float64, now api.MeasureConditions) bool {
 	if maxAgeS <= 0 || key.Node != p.cfg.Node {
 		return false
 	}

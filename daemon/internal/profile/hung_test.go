@@ -15,7 +15,7 @@ import (
 // and holds nothing up: paths are measured as before.
 func TestHungWorker(t *testing.T) {
 	launches := 0
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = []Path{cable(1)} })
 		d.watch(api.KindLinkProfile, api.KindGPUProfile)
@@ -30,7 +30,7 @@ func TestHungWorker(t *testing.T) {
 		is.Equal(d.codes(), []api.Reason{api.ReasonWorkerHung})
 		paths, _ := d.took()
 		is.True(len(paths) >= 11)
-	}, func(d *desk, c *Config) {
+	}, func(d *scenario, c *Config) {
 		c.Launch = func(context.Context, proc.Command) proc.Record {
 			d.mu.Lock()
 			launches++

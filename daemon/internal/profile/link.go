@@ -1,7 +1,10 @@
 package profile
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/profile/history"
@@ -16,63 +19,38 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 	if !ok {
 		return api.Errorf(api.ReasonLinkGone, t.key.Name, "The path is not there now: the cable, the address or the other node is gone.")
 	}
-	if p.cfg.Scenario != nil {
-		reading, ok, isReal := p.cfg.Scenario.Path(path)
-		switch {
-		case isReal:
-		case ok:
-			return p.pathMeasured(path, reading, p.conditions(t.ctx), nil)
-		default:
-			return api.Errorf(api.ReasonNotInScenario, t.key.Name, "The scenario records nothing of this path.")
+	if p.isRecorded(path.Kind) {
+		reading, ok := p.cfg.Recorded().Path(path)
+		if !ok {
+			return api.Errorf(api.ReasonNotInScenario, t.key.Name, "The scenario has no measurement of this path.")
 		}
+		return p.pathMeasured(path, reading, p.conditions(t.ctx), nil)
 	}
-	if p.cfg.Probe == nil {
-		return api.NewError(api.ReasonNotSupportedByPlatform, t.key.Name)
-	}
-	held, release, fault := p.await(t)
-	if fault != nil {
-		return fault
-	}
-	p.mu.Lock()
-	path.Streams = p.paths[t.key.Name].Streams
-	p.mu.Unlock()
-	before := p.conditions(held)
-	full := p.isFull(t)
-	reading, err := p.cfg.Probe(held, t.id, path, full, func(step string, done float64) { p.progress(t, step, done) })
-	preempted := context.Cause(held)
-	release()
-	switch {
-	case err == nil:
-	case t.ctx.Err() != nil:
-		return t.causeOf(err)
-	case preempted != nil:
-		return api.AsError(preempted)
-	default:
-		fault = api.AsError(err)
-	}
-	if fault != nil && isObstacle(fault.Data.Reason) {
-		return fault
-	}
-	if fault != nil {
-		p.cfg.Log.Warn("a path could not be measured", "path", t.key.Name, "reason", string(fault.Data.Reason), "error", fault.Message)
+	var full bool
+	var reading Reading
+	now, fault, over := p.inTurn(t, func(held context.Context) *api.Error {
+		full = t.isFull || t.isAsked.Load()
+		p.mu.Lock()
+		path.Streams = p.paths[t.key.Name].Streams
+		p.mu.Unlock()
+		var err error
+		reading, err = p.cfg.Probe(held, t.id, path, full, func(step string, done float64) { p.progress(t, step, done) })
+		return api.AsError(err)
+	})
+	if over != nil {
+		return over
 	}
 	p.mu.Lock()
 	p.long[t.key.Name] = full
 	p.mu.Unlock()
-	if fault != nil && reading.isEmpty() {
-		p.pathFailed(path, fault)
-		return fault
+	if fault != nil {
+		p.cfg.Log.Warn("a path could not be measured", "path", t.key.Name, "reason", string(fault.Data.Reason), "error", fault.Message)
+		if reading.isEmpty() {
+			p.failed(t.key, path, fault)
+			return fault
+		}
 	}
-	if e := p.pathMeasured(path, reading, before.with(p.conditions(context.WithoutCancel(t.ctx))), fault); e != nil {
-		return e
-	}
-	return fault
-}
-
-func (p *Profiler) isFull(t *task) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return t.isFull || t.isAsked
+	return cmp.Or(p.pathMeasured(path, reading, now, fault), fault)
 }
 
 // pathOf finds a path of this node by the name of its document.
@@ -93,45 +71,16 @@ func (p *Profiler) pathMeasured(path Path, r Reading, now conditions, fault *api
 	value := describe(path)
 	value.UpBitsPerS, value.DownBitsPerS, value.RTTUS, value.JitterUS, value.LossRatio = r.UpBitsPerS, r.DownBitsPerS, r.RTTUS, r.JitterUS, r.LossRatio
 	value.RTTSamples, value.Streams, value.MovedBytes, value.Sizes, value.Conditions = r.RTTSamples, r.Streams, r.MovedBytes, r.Sizes, now.value
-	value.MeasuredAt = p.date(key)
+	value.MeasuredAt = p.dateLocked(key)
 	value = history.AddLink(value, before, isAnother(path, before))
 	if fault != nil {
-		value.Failure = p.failure(key, fault, before.Failure)
+		value.Failure = p.failureLocked(key, fault, before.Failure)
 	}
 	p.paths[key.Name] = value
 	delete(p.seen.changed, key.Name)
 	p.mu.Unlock()
 	p.judgeAll(p.cfg.Paths())
-	if err := p.putPath(path, value, now.unknown); err != nil {
-		return api.AsError(err)
-	}
-	return nil
-}
-
-// pathFailed publishes why there is no result. What was measured before stays.
-func (p *Profiler) pathFailed(path Path, fault *api.Error) {
-	key := p.pathKey(path.Name())
-	p.mu.Lock()
-	value, known := p.paths[key.Name]
-	if !known {
-		value = describe(path)
-	}
-	value.Failure, value.Waiting = p.failure(key, fault, value.Failure), nil
-	p.paths[key.Name] = value
-	p.mu.Unlock()
-	if err := p.putPath(path, value, nil); err != nil {
-		p.cfg.Log.Error("the failure could not be published", "error", err)
-	}
-}
-
-// putPath publishes a path's document, by the scenario where its numbers are.
-func (p *Profiler) putPath(path Path, value api.LinkProfile, unknown map[string]api.Reason) error {
-	if p.cfg.Scenario != nil {
-		if _, _, isReal := p.cfg.Scenario.Path(path); !isReal {
-			return p.cfg.Scenario.Put(api.KindLinkProfile, path.Name(), value, absentOfLink(value, unknown, api.ReasonNotInScenario))
-		}
-	}
-	return p.cfg.Documents.Put(api.KindLinkProfile, path.Name(), value, absentOfLink(value, unknown, api.ReasonNotMeasured))
+	return api.AsError(p.putPath(key.Name, value, now.unknown))
 }
 
 // describe is a path's document before anything was measured.
@@ -154,26 +103,68 @@ func isAnother(path Path, before api.LinkProfile) bool {
 	return retrained || before.Interface != path.Interface || before.Link != path.Link || before.Source != path.Source
 }
 
-// absentOfLink gives the reason for every number of a path that is not there: why
-// the last measurement failed, or what is usual.
-func absentOfLink(v api.LinkProfile, unknown map[string]api.Reason, missing api.Reason) map[string]api.Reason {
-	why := map[string]api.Reason{}
-	if v.Failure != nil && v.Failure.Reason != "" {
-		missing = v.Failure.Reason
+// judgeAll raises and clears the conditions of this node's paths, as their
+// documents have it. What several paths over one cable say of it is said together.
+func (p *Profiler) judgeAll(paths []Path) {
+	p.judging.Lock()
+	defer p.judging.Unlock()
+	p.mu.Lock()
+	known := map[string]api.LinkProfile{}
+	for _, path := range paths {
+		known[path.Name()] = p.paths[path.Name()]
 	}
-	for field, is := range map[string]bool{
-		"measured_at": !v.MeasuredAt.IsZero(), "up_bits_per_s": v.UpBitsPerS != nil, "down_bits_per_s": v.DownBitsPerS != nil,
-		"rtt_us": v.RTTUS != nil, "jitter_us": v.JitterUS != nil, "loss_ratio": v.LossRatio != nil,
-	} {
-		if !is {
-			why[field] = missing
+	p.mu.Unlock()
+	found := map[api.Reason]map[string]string{api.ReasonLinkBelowHistory: {}, api.ReasonRDMAProbeFailed: {}}
+	add := func(code api.Reason, path Path, reports string) {
+		about, subject := found[code], path.conditionSubject()
+		if before := about[subject]; before != "" {
+			reports = before + "; " + reports
+		}
+		about[subject] = reports
+	}
+	for _, path := range paths {
+		value := known[path.Name()]
+		if path.IsMuted {
+			continue
+		}
+		if drops := history.Drops(value); len(drops) > 0 && (path.Kind == api.LinkRDMA || isOwnNetwork(path.Kind)) && !isAnother(path, value) {
+			add(api.ReasonLinkBelowHistory, path, p.reports(path, drops))
+		}
+		if f := value.Failure; f != nil && f.Reason == api.ReasonRDMAProbeFailed {
+			add(api.ReasonRDMAProbeFailed, path, f.Message)
 		}
 	}
-	for field, reason := range unknown {
-		why["conditions."+field] = reason
+	for code, details := range found {
+		p.cfg.Conditions.Only(code, details)
 	}
-	if len(why) == 0 {
-		return nil
+}
+
+// conditionSubject is what the condition of a path is about: the cable, where it is
+// one. A cable that carries several addresses is named once.
+func (p Path) conditionSubject() string {
+	if p.Link.Valid() {
+		return p.Link.String()
 	}
-	return why
+	return p.Name()
+}
+
+// reports is what a path gives, between which ports, and what it gave.
+func (p *Profiler) reports(path Path, drops []history.Drop) string {
+	here, there := p.cfg.Name(p.cfg.Node), p.cfg.Name(path.Peer)
+	where := fmt.Sprintf("%s (%s) and %s", here, path.Interface, there)
+	if near, ok := path.Link.End(p.cfg.Node); ok {
+		where = fmt.Sprintf("the cable between %s:%s and %s:%s", here, near.PortNumber, there, path.Link.Other(near).PortNumber)
+	}
+	if path.Transport == api.TransportRDMA {
+		where += " over RDMA"
+	}
+	var ways []string
+	for _, d := range drops {
+		to := there
+		if d.IsDown {
+			to = here
+		}
+		ways = append(ways, fmt.Sprintf("%.3g Gb/s to %s where it gave %.3g", float64(d.NowBitsPerS)/1e9, to, float64(d.UsualBitsPerS)/1e9))
+	}
+	return where + ": " + strings.Join(ways, ", ")
 }

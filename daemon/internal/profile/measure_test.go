@@ -83,10 +83,9 @@ func TestFailures(t *testing.T) {
 	w := r.begin(caller("ada"))
 	r.end(recordOf(t, sampleGPU()))
 	last(t, w)
-	said := func(reason worker.Reason) *worker.Message {
+	reported := func(reason worker.Reason) *worker.Message {
 		return &worker.Message{Type: worker.TypeError, Error: &worker.Error{Reason: reason, Message: "no", Remedy: "do this"}}
 	}
-	stderr := func(text string) proc.Output { return proc.Output{Head: []byte(text)} }
 	tests := []struct {
 		name      string
 		record    proc.Record
@@ -102,16 +101,16 @@ func TestFailures(t *testing.T) {
 		{"killed", proc.Record{Outcome: proc.Killed}, api.ReasonWorkerCrashed, api.CodeInternal, true},
 		{"garbled", proc.Record{Outcome: proc.Garbled}, api.ReasonWorkerCrashed, api.CodeInternal, true},
 		{"silent end", proc.Record{Outcome: proc.NoResult}, api.ReasonWorkerCrashed, api.CodeInternal, true},
-		{"no device", proc.Record{Outcome: proc.Failed, Word: said(worker.ReasonNoDevice)}, api.ReasonGPUUnavailable, api.CodeUnsupported, false},
-		{"the device's memory", proc.Record{Outcome: proc.Failed, Word: said(worker.ReasonOutOfMemory)}, api.ReasonWorkerOutOfMemory, api.CodeExhausted, true},
-		{"MLX's error", proc.Record{Outcome: proc.Failed, Word: said(worker.ReasonMLX)}, "mlx_failed", api.CodeInternal, false},
-		{"its own deadline", proc.Record{Outcome: proc.Failed, Word: said(worker.ReasonDeadline)}, api.ReasonWorkerHung, api.CodeDeadline, true},
-		{"our command line", proc.Record{Outcome: proc.Failed, Word: said(worker.ReasonUsage)}, api.ReasonInternal, api.CodeInternal, false},
+		{"no device", proc.Record{Outcome: proc.Failed, Word: reported(worker.ReasonNoDevice)}, api.ReasonGPUUnavailable, api.CodeUnsupported, false},
+		{"the device's memory", proc.Record{Outcome: proc.Failed, Word: reported(worker.ReasonOutOfMemory)}, api.ReasonWorkerOutOfMemory, api.CodeExhausted, true},
+		{"MLX's error", proc.Record{Outcome: proc.Failed, Word: reported(worker.ReasonMLX)}, "mlx_failed", api.CodeInternal, false},
+		{"its own deadline", proc.Record{Outcome: proc.Failed, Word: reported(worker.ReasonDeadline)}, api.ReasonWorkerHung, api.CodeDeadline, true},
+		{"our command line", proc.Record{Outcome: proc.Failed, Word: reported(worker.ReasonUsage)}, api.ReasonInternal, api.CodeInternal, false},
 		{"no worker", proc.Record{Outcome: proc.NotStarted, StartErr: os.ErrNotExist}, api.ReasonMLXMissing, api.CodePrecondition, true},
 		{"not executable", proc.Record{Outcome: proc.NotStarted, StartErr: os.ErrPermission}, api.ReasonSpawnFailed, api.CodeInternal, false},
-		{"no libmlx on Linux", proc.Record{Outcome: proc.Crashed, ExitCode: 127, Stderr: stderr("x: error while loading shared libraries: libmlx.so: cannot open\n")}, api.ReasonMLXMissing, api.CodePrecondition, true},
-		{"no libmlx on macOS", proc.Record{Outcome: proc.Aborted, Stderr: stderr("dyld[1]: Library not loaded: @rpath/libmlx.dylib\n")}, api.ReasonMLXMissing, api.CodePrecondition, true},
-		{"another library", proc.Record{Outcome: proc.Crashed, Stderr: stderr("error while loading shared libraries: libc.so\n")}, api.ReasonWorkerCrashed, api.CodeInternal, true},
+		{"no libmlx on Linux", proc.Record{Outcome: proc.Crashed, ExitCode: 127, Stderr: "x: error while loading shared libraries: libmlx.so: cannot open\n"}, api.ReasonMLXMissing, api.CodePrecondition, true},
+		{"no libmlx on macOS", proc.Record{Outcome: proc.Aborted, Stderr: "dyld[1]: Library not loaded: @rpath/libmlx.dylib\n"}, api.ReasonMLXMissing, api.CodePrecondition, true},
+		{"another library", proc.Record{Outcome: proc.Crashed, Stderr: "error while loading shared libraries: libc.so\n"}, api.ReasonWorkerCrashed, api.CodeInternal, true},
 		{"nonsense", proc.Record{Outcome: proc.OK, Word: &worker.Message{Type: worker.TypeResult, Value: []byte(`[]`)}}, api.ReasonSourceMalformed, api.CodeInvalid, false},
 	}
 	for i, tt := range tests {
@@ -256,10 +255,15 @@ func TestWithTheRealWorker(t *testing.T) {
 	program, err := filepath.Abs("../../../build/bin/fulmen-rank")
 	is.NoErr(err)
 	if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
-		t.Skip("the worker is not there; make build makes it")
+		t.Skip("the worker is not there; run make build")
 	}
 	r := newRig(t, withProcesses(t, program, "2m", proc.Environment(os.Environ(), "PATH", "HOME")...), func(c *Config) {
-		c.Device, c.Duration = "cpu", 400*time.Millisecond
+		launch := c.Launch
+		c.Launch = func(ctx context.Context, command proc.Command) proc.Record {
+			command.Args = append(command.Args, "-device", "cpu") // it is there on every machine
+			return launch(ctx, command)
+		}
+		c.Duration = 400 * time.Millisecond
 	})
 	m := last(t, r.begin(caller("ada")))
 	is.Equal(m.State, api.MeasureDone)

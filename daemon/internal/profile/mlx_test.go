@@ -28,31 +28,29 @@ func TestMLXIsAskedAgain(t *testing.T) {
 		began := time.Now()
 		records := []proc.Record{silent, aborted, gone, silent, answer}
 		var asked []time.Duration
-		var told []api.Reason
+		var reported []api.Reason
 		version := ""
-		q := MLXQuestion{
-			Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }),
-			Ask: func(context.Context) proc.Record {
-				asked = append(asked, time.Since(began))
-				return records[len(asked)-1]
-			},
-			Tell: func(info *worker.Info, why api.Reason, _ proc.Record) {
-				told = append(told, why)
-				if info != nil {
-					version = info.MLXVersion
-				}
-			},
+		clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })
+		ask := func(context.Context) proc.Record {
+			asked = append(asked, time.Since(began))
+			return records[len(asked)-1]
 		}
-		q.Run(t.Context())
+		notify := func(info *worker.Info, why api.Reason, _ proc.Record) {
+			reported = append(reported, why)
+			if info != nil {
+				version = info.MLXVersion
+			}
+		}
+		AskMLX(t.Context(), clock, ask, notify)
 		is.Equal(asked, []time.Duration{0, 5 * time.Second, 15 * time.Second, 35 * time.Second, 75 * time.Second})
-		is.Equal(told, []api.Reason{api.ReasonMLXNoAnswer, api.ReasonMLXNoAnswer, api.ReasonMLXMissing, api.ReasonMLXNoAnswer, ""})
+		is.Equal(reported, []api.Reason{api.ReasonMLXNoAnswer, api.ReasonMLXNoAnswer, api.ReasonMLXMissing, api.ReasonMLXNoAnswer, ""})
 		is.Equal(version, "0.32.4")
 
 		records = slices.Repeat([]proc.Record{silent}, 20)
 		asked, began = nil, time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		q.Run(ctx)
+		AskMLX(ctx, clock, ask, notify)
 		is.Equal(asked[len(asked)-1]-asked[len(asked)-2], mlxLongest)
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/topology"
 	"fulmen/native"
 )
@@ -55,15 +54,14 @@ type Paths struct {
 	number uint64 // of the graph that paths were made of
 	isOld  bool   // a path has come of age
 	paths  []Path
-	// recording is of the world as it was with that graph; nil where nothing is
-	// simulated, or there is no graph yet.
+	// recording is of the world as it was with that graph.
 	recording Recording
 	first     map[string]time.Duration // since when paths are there that nobody else tells of
 }
 
 // NewPaths lists the ways of the graphs that are drawn.
 func NewPaths(c PathsConfig) *Paths {
-	return &Paths{cfg: c, first: map[string]time.Duration{}}
+	return &Paths{cfg: c, recording: nothing{}, first: map[string]time.Duration{}}
 }
 
 // List lists them as they are now.
@@ -73,54 +71,33 @@ func (m *Paths) List() []Path {
 	defer m.mu.Unlock()
 	if number != m.number || m.isOld {
 		m.number, m.isOld = number, false
-		m.paths = m.make(graph)
+		m.paths = m.makeLocked(graph)
 	}
 	return m.paths
 }
 
-// now is what the simulation records now; nil where that is not known yet.
-func (m *Paths) now() Recording {
+// Recorded is what the simulation records now.
+func (m *Paths) Recorded() Recording {
 	m.List() // of the newest graph
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.recording
 }
 
-// Scenario takes what the simulation records in place of measuring. What documents
-// take says that it is simulated.
-func (m *Paths) Scenario(documents ledger.Publisher) Scenario { return scenario{documents, m} }
+// nothing is the recording before there is a graph.
+type nothing struct{}
 
-type scenario struct {
-	ledger.Publisher
-	paths *Paths
-}
+func (nothing) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) { return 0, 0, false }
 
-// GPU implements Scenario.
-func (s scenario) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) {
-	if now := s.paths.now(); now != nil {
-		return now.GPU()
-	}
-	return 0, 0, false
-}
+func (nothing) Path(Path) (reading Reading, ok bool) { return reading, false }
 
-// Path implements Scenario. The machine's own loopback is measured really.
-func (s scenario) Path(path Path) (reading Reading, ok, isReal bool) {
-	if path.Kind == api.LinkLoopback {
-		return reading, false, true
-	}
-	if now := s.paths.now(); now != nil {
-		reading, ok = now.Path(path)
-	}
-	return reading, ok, false
-}
-
-// make lists the paths of a graph; the caller holds mu.
-func (m *Paths) make(graph topology.Graph) []Path {
+// makeLocked lists the paths of a graph.
+func (m *Paths) makeLocked(graph topology.Graph) []Path {
 	if m.number == 0 {
 		return nil // there is none yet
 	}
 	cables := map[api.LinkID]*api.Cable{}
-	list := graph.List()
+	list := graph.Cables()
 	for i := range list.Cables {
 		if c := &list.Cables[i]; c.Link.Valid() {
 			cables[c.Link] = c
@@ -138,7 +115,7 @@ func (m *Paths) make(graph topology.Graph) []Path {
 		one := Path{
 			Transport: api.TransportSocket, Peer: p.To, Interface: p.Interface, Source: p.Source, Sink: p.Address, Kind: p.Kind, Link: p.Link,
 		}
-		one.IsUnasked = !p.Expensive && isOwnNetwork(p.Kind) && (!isAlone[one.Name()] || m.isOfAge(one.Name()))
+		one.IsUnasked = !p.Expensive && isOwnNetwork(p.Kind) && (!isAlone[one.Name()] || m.isOfAgeLocked(one.Name()))
 		if c := cables[p.Link]; c != nil {
 			one.Negotiated, one.IsMuted = speedFrom(c, m.cfg.Node), c.Muted
 		}
@@ -159,7 +136,7 @@ func (m *Paths) make(graph topology.Graph) []Path {
 }
 
 // isOwnNetwork reports whether a path is measured unasked: a cable that nobody
-// else shares.
+// else shares, over sockets.
 func isOwnNetwork(kind api.LinkKind) bool {
 	switch kind {
 	case api.LinkEthernet, api.LinkTB3, api.LinkTB4, api.LinkTB5:
@@ -168,9 +145,9 @@ func isOwnNetwork(kind api.LinkKind) bool {
 	return false
 }
 
-// isOfAge reports whether a path that nobody else tells of is there long enough;
-// when it is, the profiler hears of it. The caller holds mu.
-func (m *Paths) isOfAge(name string) bool {
+// isOfAgeLocked reports whether a path that nobody else tells of is there long
+// enough; when it is, the profiler hears of it.
+func (m *Paths) isOfAgeLocked(name string) bool {
 	clock := m.cfg.Clock
 	since, known := m.first[name]
 	if !known {
@@ -223,17 +200,6 @@ func speedFrom(c *api.Cable, node api.NodeID) *api.ThunderboltSpeed {
 	return &speed
 }
 
-// Subjects are the paths that a person means, as [SubjectsOf] says, with the loopback of
-// the machine below a simulated one.
-func (m *Paths) Subjects(p api.MeasureLinkParams, graph topology.Graph, reached []api.NodeID, find func(api.NodeRef) (api.NodeID, error)) ([]api.Key, error) {
-	keys, err := SubjectsOf(p, graph, m.cfg.Node, reached, find)
-	if err == nil && p.All && m.cfg.Record != nil {
-		lowest := slices.Min(m.cfg.Members())
-		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: m.cfg.LoopbackAddress}.String()})
-	}
-	return keys, err
-}
-
 // Path is a way to another node that this node measures.
 type Path struct {
 	// Transport is what carries the bytes; over RDMA there are only Peer and Link.
@@ -266,15 +232,6 @@ func (p Path) Name() string {
 	return api.PeerAddress{Peer: p.Peer, Address: p.Sink}.String()
 }
 
-// isWired reports whether nobody else shares the path.
-func (p Path) isWired() bool {
-	switch p.Kind {
-	case api.LinkEthernet, api.LinkTB3, api.LinkTB4, api.LinkTB5, api.LinkRDMA:
-		return true
-	}
-	return false
-}
-
 // Reading is what a measurement of a path gave; what is nil was not measured.
 type Reading struct {
 	UpBitsPerS, DownBitsPerS   *int64
@@ -298,17 +255,6 @@ type Probe func(ctx context.Context, id api.MeasureID, path Path, full bool, pro
 // rdma_probe_failed where the test ran and failed.
 type ProbeRDMA func(ctx context.Context, id api.MeasureID, path Path, progress func(step string, done float64)) (Reading, error)
 
-// Scenario is what a simulation records of the hardware that it simulates.
-type Scenario interface {
-	// GPU is the recording of this node's GPU; false where there is none.
-	GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool)
-	// Path is the recording of a path; isReal says that the path is none of the
-	// simulation's, and is measured.
-	Path(Path) (reading Reading, ok, isReal bool)
-	// Put publishes a document of a recording.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-}
-
 // stamp is when something happened, as documents have it and on the clock that
 // nobody sets.
 type stamp struct {
@@ -316,17 +262,17 @@ type stamp struct {
 	boot time.Duration
 }
 
-// ago is how long ago something that a document dates happened. What this daemon
-// has dated itself does not depend on the wall clock. The caller holds mu.
-func (p *Profiler) ago(key api.Key, at api.Time) time.Duration {
+// agoLocked is how long ago something that a document dates happened. What this
+// daemon has dated itself does not depend on the wall clock.
+func (p *Profiler) agoLocked(key api.Key, at api.Time) time.Duration {
 	if s := p.stamps[key]; !s.at.IsZero() && s.at.Equal(at.Time) {
 		return p.cfg.Clock.Boot() - s.boot
 	}
 	return p.cfg.Clock.Now().Sub(at.Time)
 }
 
-// date is now, for a document; the caller holds mu.
-func (p *Profiler) date(key api.Key) api.Time {
+// dateLocked is now, for a document.
+func (p *Profiler) dateLocked(key api.Key) api.Time {
 	at := p.now()
 	p.stamps[key] = stamp{at, p.cfg.Clock.Boot()}
 	return at

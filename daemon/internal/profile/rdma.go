@@ -2,10 +2,15 @@ package profile
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
@@ -39,39 +44,32 @@ func (p *Profiler) measureRDMA(t *task) *api.Error {
 		return fault
 	}
 	recorded, isRecorded := Reading{}, false
-	if p.cfg.Scenario != nil {
-		if recorded, isRecorded, _ = p.cfg.Scenario.Path(path); isRecorded && !p.isTest(t) {
+	if p.cfg.Recorded != nil {
+		if recorded, isRecorded = p.cfg.Recorded().Path(path); isRecorded && !p.isTest(t) {
 			return p.pathMeasured(path, recorded, p.conditions(t.ctx), nil)
 		}
 	}
-	if p.cfg.ProbeRDMA == nil {
-		return api.Errorf(api.ReasonNotSupportedByPlatform, t.key.Name, "This system does not measure RDMA.")
-	}
 	near, _ := path.Link.End(p.cfg.Node)
-	_, release, fault := p.await(t, near.Receptacle)
-	if fault != nil {
-		return fault
-	}
-	before := p.conditions(t.ctx)
-	reading, err := p.cfg.ProbeRDMA(t.ctx, t.id, path, func(step string, done float64) { p.progress(t, step, done) })
-	release()
-	if p.cfg.Scenario != nil {
+	var reading Reading
+	now, fault, over := p.inTurn(t, func(context.Context) *api.Error {
+		var err error
+		reading, err = p.cfg.ProbeRDMA(t.ctx, t.id, path, func(step string, done float64) { p.progress(t, step, done) })
+		return api.AsError(err)
+	}, near.PortNumber)
+	if p.cfg.Recorded != nil {
 		reading = recorded
 	}
-	if err == nil {
-		return p.pathMeasured(path, reading, before.with(p.conditions(context.WithoutCancel(t.ctx))), nil)
-	}
-	if t.ctx.Err() != nil {
-		return t.causeOf(err)
-	}
-	if fault = api.AsError(err); isObstacle(fault.Data.Reason) {
-		return fault
+	switch {
+	case over != nil:
+		return over
+	case fault == nil:
+		return p.pathMeasured(path, reading, now, nil)
 	}
 	p.cfg.Log.Warn("a cable could not be measured over RDMA", "link", t.key.Name, "reason", string(fault.Data.Reason), "error", fault.Message)
 	p.mu.Lock()
 	delete(p.seen.changed, t.key.Name)
 	p.mu.Unlock()
-	p.pathFailed(path, fault)
+	p.failed(t.key, path, fault)
 	p.judgeAll(p.cfg.Paths())
 	return fault
 }
@@ -83,10 +81,9 @@ func (p *Profiler) readyCable(t *task) (Path, *api.Error) {
 		if path, ok := p.pathOf(t.key.Name); ok {
 			return path, nil
 		}
-		if !p.isAsked(t) || p.cfg.Clock.Boot()-began >= readyWithin {
-			e := api.Errorf(api.ReasonRDMANotReady, t.key.Name, "RDMA is not ready on this cable.")
-			e.Data.Remedy = "`fulmen rdma check` names what is missing."
-			return Path{}, e
+		if !t.isAsked.Load() || p.cfg.Clock.Boot()-began >= readyWithin {
+			return Path{}, api.Errorf(api.ReasonRDMANotReady, t.key.Name, "RDMA is not ready on this cable.").
+				WithRemedy("`fulmen rdma check` names what is missing.")
 		}
 		// The facts of both ends come by themselves, each at its time.
 		if !native.Pause(t.ctx, p.cfg.Clock, readyAgain) {
@@ -102,22 +99,119 @@ func (p *Profiler) isTest(t *task) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.paths[t.key.Name]
-	return t.isAsked || !known.MeasuredAt.IsZero() || known.Failure != nil
+	return t.isAsked.Load() || !known.MeasuredAt.IsZero() || known.Failure != nil
 }
 
-// paceOfRDMA is when a cable is tested unasked: once each time that it was plugged
-// in anew or has another speed, if it was tested before. A result that is old stays
-// so, and a failure. The caller holds mu.
-func (p *Profiler) paceOfRDMA(key api.Key, known api.LinkProfile, isWatched bool) pacing {
+// paceOfRDMALocked is when a cable is tested unasked: once each time that it was
+// plugged in anew or has another speed, if it was tested before. A result that is
+// old stays so, and a failure.
+func (p *Profiler) paceOfRDMALocked(key api.Key, known api.LinkProfile, isWatched bool) pacing {
 	at := known.MeasuredAt
 	if known.Failure != nil && known.Failure.At.After(at.Time) {
 		at = known.Failure.At
 	}
 	switch {
-	case at.IsZero() && p.cfg.Scenario != nil:
+	case at.IsZero() && p.cfg.Recorded != nil:
 		return pacing{IsWanted: isWatched}
 	case !at.IsZero() && p.seen.changed[key.Name]:
 		return pacing{IsMeasured: true, IsChanged: true, Age: max(0, p.cfg.Clock.Now().Sub(at.Time))}
 	}
 	return pacing{}
+}
+
+// Prove tests a cable of this node over RDMA and says whether it works. The
+// error is an *api.Error.
+func (p *Profiler) Prove(ctx context.Context, link api.LinkID) error {
+	watch, err := p.MeasureCable(ctx, Caller{}, link)
+	if err != nil {
+		return err
+	}
+	for {
+		m, terminal, err := watch.Next(ctx)
+		switch {
+		case err != nil:
+			_, _ = p.Cancel(context.WithoutCancel(ctx), Caller{Admin: true}, api.MeasureSelect{Measurement: watch.Measurement.ID}) // nobody waits for it any more
+			return api.AsError(context.Cause(ctx))
+		case !terminal:
+		case m.Items[0].Error != nil:
+			return m.Items[0].Error
+		case m.Items[0].State != api.MeasureDone:
+			return api.NewError(api.ReasonCancelled, link.String())
+		default:
+			return nil
+		}
+	}
+}
+
+// ProbesOf counts the tests of an end since its Mac started, as its node says.
+func ProbesOf(l *ledger.Ledger, end api.LinkEnd) int {
+	r, known := ledger.Read[api.RDMA](l, api.Key{Node: end.Node, Kind: api.KindRDMA, Name: end.PortNumber.String()})
+	if !known {
+		return 0
+	}
+	return r.ProbesSinceBoot
+}
+
+// ManyProbes is from how many tests of one device on nothing is tested unasked, and
+// people are told. The driver is reported to have room for 11 until a restart, each
+// run leaving one protection domain behind.
+const ManyProbes = 8
+
+// Probes counts the tests over RDMA since the system started.
+type Probes struct {
+	// BootID is that start's.
+	BootID string `json:"boot_id"`
+	// Runs are the tests that opened the device, by receptacle.
+	Runs map[api.PortNumber]int `json:"runs"`
+}
+
+// ProbeCount counts tests over restarts of the daemon, and begins anew with the
+// system.
+type ProbeCount struct {
+	node       api.NodeID
+	conditions Conditions
+	keep       func(Probes) error
+	log        *slog.Logger
+
+	mu  sync.Mutex
+	run Probes
+}
+
+// CountProbes goes on from what was counted before.
+func CountProbes(node api.NodeID, before Probes, keep func(Probes) error, conditions Conditions, log *slog.Logger) *ProbeCount {
+	return &ProbeCount{node: node, conditions: conditions, keep: keep, log: log, run: before}
+}
+
+// Add counts one more, and tells of it.
+func (c *ProbeCount) Add(bootID string, r api.PortNumber) {
+	defer c.Notify(bootID)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := Probes{BootID: bootID, Runs: map[api.PortNumber]int{}}
+	if c.run.BootID == bootID {
+		maps.Copy(next.Runs, c.run.Runs)
+	}
+	next.Runs[r]++
+	c.run = next
+	if err := c.keep(next); err != nil {
+		c.log.Error("that a cable was tested could not be kept", "receptacle", r, "error", err)
+	}
+}
+
+// Since counts the tests since the start that has an id.
+func (c *ProbeCount) Since(bootID string, r api.PortNumber) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.run.BootID != bootID {
+		return 0
+	}
+	return c.run.Runs[r]
+}
+
+// Notify raises or clears what there is to say of each receptacle.
+func (c *ProbeCount) Notify(bootID string) {
+	for r := api.PortNumber(1); r <= api.MaxPortNumber; r++ {
+		n := c.Since(bootID, r)
+		c.conditions.Hold(api.ReasonRDMAProbesSpent, api.LinkEnd{Node: c.node, PortNumber: r}.String(), n >= ManyProbes, fmt.Sprintf("port %s: %d tests", r, n))
+	}
 }

@@ -16,14 +16,14 @@ func overRDMA(socket Path) Path {
 	return Path{Transport: api.TransportRDMA, Peer: socket.Peer, Link: socket.Link, Kind: api.LinkRDMA, Negotiated: socket.Negotiated, IsUnasked: true}
 }
 
-// rdmaDesk is a desk with a cable that is ready for RDMA.
-func rdmaDesk(t *testing.T, test func(d *desk, cable Path)) {
+// rdmaScenario is a desk with a cable that is ready for RDMA.
+func rdmaScenario(t *testing.T, test func(d *scenario, cable Path)) {
 	t.Helper()
 	path := cable(1)
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		d.set(func() { d.paths = []Path{overRDMA(path)} })
 		test(d, overRDMA(path))
-	}, func(d *desk, c *Config) {
+	}, func(d *scenario, c *Config) {
 		c.ProbeRDMA = func(ctx context.Context, _ api.MeasureID, path Path, progress func(string, float64)) (Reading, error) {
 			progress("sending", 0.5)
 			if !native.Pause(ctx, d.cfg.Clock, 3*time.Second) {
@@ -40,7 +40,7 @@ func rdmaDesk(t *testing.T, test func(d *desk, cable Path)) {
 }
 
 // ask asks for a test of a cable and waits for its end.
-func (d *desk) ask(cable Path) *api.Error {
+func (d *scenario) ask(cable Path) *api.Error {
 	d.t.Helper()
 	w, err := d.MeasureCable(d.t.Context(), caller("ada"), cable.Link)
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *desk) ask(cable Path) *api.Error {
 }
 
 // replug takes the cable out and puts it in again, with what is ready by then.
-func (d *desk) replug(socket, rdma Path) {
+func (d *scenario) replug(socket, rdma Path) {
 	d.set(func() { d.paths = nil })
 	d.wait(time.Minute)
 	d.set(func() { d.paths = []Path{socket} }) // RDMA takes a moment
@@ -61,7 +61,7 @@ func (d *desk) replug(socket, rdma Path) {
 }
 
 func TestRDMAIsMeasuredOnRequest(t *testing.T) {
-	rdmaDesk(t, func(d *desk, cable Path) {
+	rdmaScenario(t, func(d *scenario, cable Path) {
 		is := is.New(d.t)
 		d.watch(api.KindLinkProfile)
 		d.wait(10 * time.Minute)
@@ -82,7 +82,7 @@ func TestRDMAIsMeasuredOnRequest(t *testing.T) {
 }
 
 func TestRDMAIsMeasuredOnceAfterAReplug(t *testing.T) {
-	rdmaDesk(t, func(d *desk, rdma Path) {
+	rdmaScenario(t, func(d *scenario, rdma Path) {
 		is := is.New(d.t)
 		socket := cable(1)
 		socket.IsUnasked = false
@@ -116,7 +116,7 @@ func TestRDMAIsMeasuredOnceAfterAReplug(t *testing.T) {
 // What has failed is not tried again, until somebody asks or replugs the cable, as
 // the condition says.
 func TestRDMAFailureIsNotRepeated(t *testing.T) {
-	rdmaDesk(t, func(d *desk, rdma Path) {
+	rdmaScenario(t, func(d *scenario, rdma Path) {
 		is := is.New(d.t)
 		socket := cable(1)
 		socket.IsUnasked = false
@@ -147,7 +147,7 @@ func TestRDMAFailureIsNotRepeated(t *testing.T) {
 // A build of MLX without JACCL says nothing of the cable: the row says it, and no
 // condition does. Nor does an end that has no time now.
 func TestRDMAFailuresThatSayNothingOfTheCable(t *testing.T) {
-	rdmaDesk(t, func(d *desk, rdma Path) {
+	rdmaScenario(t, func(d *scenario, rdma Path) {
 		is := is.New(d.t)
 		d.set(func() { d.fault[rdma.Name()] = api.NewError(api.ReasonJACCLMissing, "") })
 		is.Equal(d.ask(rdma).Data.Reason, api.ReasonJACCLMissing)
@@ -168,7 +168,7 @@ func TestRDMAFailuresThatSayNothingOfTheCable(t *testing.T) {
 // A job that waits for the node lets a test come to its end: it takes seconds, and
 // what is killed may leave the device in disorder.
 func TestRDMAIsNotInterrupted(t *testing.T) {
-	rdmaDesk(t, func(d *desk, rdma Path) {
+	rdmaScenario(t, func(d *scenario, rdma Path) {
 		is := is.New(d.t)
 		w, err := d.MeasureCable(d.t.Context(), caller("ada"), rdma.Link)
 		is.NoErr(err)
@@ -181,7 +181,7 @@ func TestRDMAIsNotInterrupted(t *testing.T) {
 }
 
 func TestRDMANotReady(t *testing.T) {
-	rdmaDesk(t, func(d *desk, rdma Path) {
+	rdmaScenario(t, func(d *scenario, rdma Path) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = nil })
 		before := time.Now()
@@ -199,7 +199,7 @@ func TestRDMANotReady(t *testing.T) {
 // A cable whose path over sockets is as ever and that is worse over RDMA is told of,
 // and both of them in one condition.
 func TestRDMAWorseThanItsHistory(t *testing.T) {
-	rdmaDesk(t, func(d *desk, rdma Path) {
+	rdmaScenario(t, func(d *scenario, rdma Path) {
 		is := is.New(d.t)
 		socket := cable(1)
 		d.set(func() { d.paths = []Path{rdma, socket} })

@@ -20,13 +20,14 @@ const (
 
 // subject is something that may be due.
 type subject struct {
-	key  api.Key
-	pace pacing
+	key    api.Key
+	pace   pacing
+	isFull bool // where it is due: that it takes the long measurement
 }
 
 // Run measures what is due, one after the other, until ctx ends.
 func (p *Profiler) Run(ctx context.Context) error {
-	defer p.stopUnasked()
+	defer p.dropUnwanted(func(api.Key) bool { return false })
 	for ctx.Err() == nil {
 		in := p.pass(ctx)
 		timer := p.cfg.Clock.AfterFunc(max(in, time.Millisecond), p.Recheck)
@@ -50,13 +51,12 @@ func (p *Profiler) pass(ctx context.Context) (again time.Duration) {
 	p.prune(paths)
 	p.judgeAll(paths)
 	var due []subject
-	full := map[api.Key]bool{}
 	for _, s := range subjects {
 		v := judge(s.pace)
 		switch {
 		case v.IsDue:
+			s.isFull = v.IsFull
 			due = append(due, s)
-			full[s.key] = v.IsFull
 		case v.In > 0 && (again == 0 || v.In < again):
 			again = v.In
 		}
@@ -67,7 +67,7 @@ func (p *Profiler) pass(ctx context.Context) (again time.Duration) {
 	isRunning := p.dropUnwanted(isDue)
 	for _, key := range p.waiting() {
 		if !isDue(key) {
-			p.tellWaiting(key, nil)
+			p.notifyWaiting(key, nil)
 		}
 	}
 	if len(due) == 0 || isRunning {
@@ -82,14 +82,14 @@ func (p *Profiler) pass(ctx context.Context) (again time.Duration) {
 	}
 	if why := p.cfg.Obstacle(ctx); why != nil {
 		for _, s := range due {
-			p.tellWaiting(s.key, &api.MeasureWait{Reason: why.Data.Reason, Message: why.Message})
+			p.notifyWaiting(s.key, &api.MeasureWait{Reason: why.Data.Reason, Message: why.Message})
 		}
 		return again
 	}
 	if next, ok := p.choose(due); ok {
 		p.mu.Lock()
 		if !p.closed {
-			p.begin(order{id: api.NewMeasureID(), full: full[next], keys: []api.Key{next}})
+			p.beginLocked(order{id: api.NewMeasureID(), full: next.isFull, keys: []api.Key{next.key}})
 		}
 		p.mu.Unlock()
 	}
@@ -102,14 +102,14 @@ func (p *Profiler) subjects(paths []Path) []subject {
 	build, mlx := p.cfg.System()
 	wantsGPU, wantsPaths := p.cfg.Wanted(api.KindGPUProfile), p.cfg.Wanted(api.KindLinkProfile)
 	hasGPU := true
-	if p.cfg.Scenario != nil {
-		_, _, hasGPU = p.cfg.Scenario.GPU()
+	if p.cfg.Recorded != nil {
+		_, _, hasGPU = p.cfg.Recorded().GPU()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.seen.look(paths)
+	p.seen.lookLocked(paths)
 	key := p.gpuKey()
-	gpu := p.paceOf(key, p.last.MeasuredAt, p.last.Failure)
+	gpu := p.paceOfLocked(key, p.last.MeasuredAt, p.last.Failure)
 	gpu.IsWanted, gpu.TTL = wantsGPU, gpuTTL
 	if p.madeWith == (madeWith{}) { // by a daemon before this one
 		p.madeWith = madeWith{p.last.Conditions.OSBuild, p.last.Conditions.MLXVersion}
@@ -117,7 +117,7 @@ func (p *Profiler) subjects(paths []Path) []subject {
 	gpu.IsChanged = isOther(p.madeWith.osBuild, build) || isOther(p.madeWith.mlx, mlx)
 	var all []subject
 	if hasGPU {
-		all = append(all, subject{key, gpu})
+		all = append(all, subject{key: key, pace: gpu})
 	}
 	for _, path := range paths {
 		if !path.IsUnasked {
@@ -125,14 +125,14 @@ func (p *Profiler) subjects(paths []Path) []subject {
 		}
 		key, known := p.pathKey(path.Name()), p.paths[path.Name()]
 		if path.Transport == api.TransportRDMA {
-			all = append(all, subject{key, p.paceOfRDMA(key, known, wantsPaths)})
+			all = append(all, subject{key: key, pace: p.paceOfRDMALocked(key, known, wantsPaths)})
 			continue
 		}
-		s := p.paceOf(key, known.MeasuredAt, known.Failure)
+		s := p.paceOfLocked(key, known.MeasuredAt, known.Failure)
 		s.IsWanted, s.TTL = wantsPaths, socketTTL
 		s.IsChanged = isAnother(path, known) || p.seen.changed[path.Name()]
 		s.IsLow = history.IsLow(known) && !p.long[path.Name()] // a long one has settled whether it was chance
-		all = append(all, subject{key, s})
+		all = append(all, subject{key: key, pace: s})
 	}
 	return all
 }
@@ -143,30 +143,30 @@ type madeWith struct{ osBuild, mlx string }
 
 func isOther(then, now string) bool { return then != "" && now != "" && then != now }
 
-// paceOf is what a document says of a subject's past; the caller holds mu.
-func (p *Profiler) paceOf(key api.Key, measuredAt api.Time, failure *api.MeasureFailure) pacing {
+// paceOfLocked is what a document says of a subject's past.
+func (p *Profiler) paceOfLocked(key api.Key, measuredAt api.Time, failure *api.MeasureFailure) pacing {
 	s := pacing{IsMeasured: !measuredAt.IsZero()}
 	if s.IsMeasured {
-		s.Age = p.ago(key, measuredAt)
+		s.Age = p.agoLocked(key, measuredAt)
 	}
 	if failure != nil {
 		key.Name = failedPrefix + key.Name
-		s.Failures, s.FailedAgo = failure.Retries, p.ago(key, failure.At)
+		s.Failures, s.FailedAgo = failure.Retries, p.agoLocked(key, failure.At)
 	}
 	return s
 }
 
 // choose takes the next of what is due: what was never measured, then what was
 // measured longest ago. What waits lets the others go first for a while.
-func (p *Profiler) choose(due []subject) (api.Key, bool) {
+func (p *Profiler) choose(due []subject) (next subject, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.cfg.Clock.Boot()
 	due = slices.DeleteFunc(slices.Clone(due), func(s subject) bool { return p.tasks[s.key] != nil || p.held[s.key] > now })
 	if len(due) == 0 {
-		return api.Key{}, false
+		return subject{}, false
 	}
-	next := slices.MinFunc(due, func(a, b subject) int {
+	next = slices.MinFunc(due, func(a, b subject) int {
 		if a.pace.IsMeasured != b.pace.IsMeasured {
 			if b.pace.IsMeasured {
 				return -1
@@ -175,7 +175,7 @@ func (p *Profiler) choose(due []subject) (api.Key, bool) {
 		}
 		return cmp.Or(cmp.Compare(b.pace.Age, a.pace.Age), a.key.Compare(b.key))
 	})
-	return next.key, true
+	return next, true
 }
 
 // dropUnwanted cancels what was begun unasked and is not due any more, and reports
@@ -189,11 +189,131 @@ func (p *Profiler) dropUnwanted(isDue func(api.Key) bool) (isRunning bool) {
 		}
 		isRunning = true
 		if !isDue(r.state.Items[0].Document) && r.why == nil {
-			p.abandon(r, api.NewError(api.ReasonCancelled, ""))
+			p.abandonLocked(r, api.NewError(api.ReasonCancelled, ""))
 		}
 	}
 	return isRunning
 }
 
-// stopUnasked ends what was begun unasked.
-func (p *Profiler) stopUnasked() { p.dropUnwanted(func(api.Key) bool { return false }) }
+// pacing is a GPU or a path, as far as it matters here.
+type pacing struct {
+	// IsWanted says that somebody watches it, or that a job is to be placed.
+	IsWanted bool
+	// IsMeasured says that there is a result; Age is how old it is, negative where
+	// it is dated in the future.
+	IsMeasured bool
+	Age        time.Duration
+	// IsChanged says that the result is of something that has become another: the
+	// cable, the address, the system or MLX.
+	IsChanged bool
+	// IsLow says that the last result was clearly below what is usual.
+	IsLow bool
+	// TTL is from which age on a result is old.
+	TTL time.Duration
+	// Failures counts the failures in a row since, FailedAgo is how long ago the
+	// last one was.
+	Failures  int
+	FailedAgo time.Duration
+}
+
+// pacingVerdict is what to do.
+type pacingVerdict struct {
+	// IsDue says that it is to be measured now.
+	IsDue bool
+	// In is after how long it may be due without anything else happening; 0 where
+	// only something else makes it due.
+	In time.Duration
+	// IsFull says that it takes the long measurement: at first sight, after a
+	// change, and to see whether a low result was chance.
+	IsFull bool
+}
+
+// judge says whether a subject is to be measured now. Nothing is measured that
+// nobody watches, but for what was measured and has become another.
+func judge(s pacing) pacingVerdict {
+	v := pacingVerdict{IsFull: !s.IsMeasured || s.IsChanged || s.IsLow}
+	isStale := !s.IsMeasured || s.Age < 0 || s.Age >= s.TTL || s.IsChanged
+	isNew := s.IsMeasured && s.Age >= 0 && s.Age < leastPause
+	switch wait := backOff(s.Failures) - max(s.FailedAgo, 0); {
+	case !s.IsWanted && !(s.IsMeasured && s.IsChanged):
+	case s.Failures > 0 && wait > 0:
+		v.In = wait
+		if !isStale {
+			v.In = max(wait, s.TTL-s.Age)
+		}
+	case isStale && isNew:
+		v.In = leastPause - s.Age
+	case isStale:
+		v.IsDue = true
+	default:
+		v.In = s.TTL - s.Age
+	}
+	return v
+}
+
+// leastPause is the least time between two measurements of one subject, however often
+// it becomes another.
+const leastPause = 10 * time.Second
+
+const (
+	// backOffFirst is how long after a failure the next try comes; each one doubles
+	// it, up to backOffMost.
+	backOffFirst = 15 * time.Second
+	backOffMost  = time.Hour
+)
+
+// backOff is how long after so many failures in a row the next try comes.
+func backOff(failures int) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	return min(backOffFirst<<min(failures-1, 10), backOffMost)
+}
+
+// plugged is what was seen of this node's cables: one that was gone and is back
+// may be another one in the same ports, which no document tells.
+type plugged struct {
+	links   map[api.LinkID]cableSeen
+	changed map[string]bool // paths to measure anew, by name
+}
+
+// cableSeen is a cable as it was seen last.
+type cableSeen struct {
+	isThere bool // now
+	speed   api.ThunderboltSpeed
+}
+
+// lookLocked takes over which cables there are. Over RDMA a cable is to be tested
+// anew also where it only has another speed, and before it is ready.
+func (s *plugged) lookLocked(paths []Path) {
+	if s.links == nil {
+		s.links, s.changed = map[api.LinkID]cableSeen{}, map[string]bool{}
+	}
+	now := map[api.LinkID]api.ThunderboltSpeed{}
+	for _, path := range paths {
+		if path.Link.Valid() && path.Negotiated != nil {
+			now[path.Link] = *path.Negotiated
+		}
+	}
+	for link, was := range s.links {
+		speed, isThere := now[link]
+		if !isThere {
+			s.links[link] = cableSeen{false, was.speed}
+			continue
+		}
+		if !was.isThere || was.speed.TxBitsPerS != speed.TxBitsPerS || was.speed.RxBitsPerS != speed.RxBitsPerS {
+			s.changed[link.String()] = true
+		}
+		if was.isThere {
+			continue
+		}
+		for _, path := range paths {
+			if path.Link == link {
+				s.changed[path.Name()] = true
+			}
+		}
+	}
+	for link, speed := range now {
+		s.links[link] = cableSeen{true, speed}
+	}
+}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestNothingIsMeasuredForNobody(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = []Path{cable(1), cable(2)} })
 		d.wait(24 * time.Hour)
@@ -27,7 +27,7 @@ func TestNothingIsMeasuredForNobody(t *testing.T) {
 }
 
 func TestFreshWhileWatched(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		wifi := cable(3)
 		wifi.IsUnasked = false
@@ -62,7 +62,7 @@ func TestFreshWhileWatched(t *testing.T) {
 }
 
 func TestWaitsAndSaysWhy(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() {
 			d.paths = []Path{cable(1)}
@@ -92,7 +92,7 @@ func TestWaitsAndSaysWhy(t *testing.T) {
 // A path that goes while it waits, waits no longer, and what was never measured of
 // it is no row.
 func TestPathsThatGoWhileTheyWait(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = []Path{cable(1)} })
 		d.watch(api.KindLinkProfile)
@@ -116,7 +116,7 @@ func TestPathsThatGoWhileTheyWait(t *testing.T) {
 }
 
 func TestBacksOffOnFailure(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		name := cable(1).Name()
 		d.set(func() {
@@ -143,8 +143,10 @@ func TestBacksOffOnFailure(t *testing.T) {
 		is.Equal(failure.Message, "book stopped in the middle.")
 
 		// A restart, and a clock that jumps, change nothing about that.
-		again := New(Config{Node: testNode, Clock: d.cfg.Clock, Documents: d.rig, Conditions: d.rig, LastPaths: d.rig.paths, Probe: d.probe,
-			Paths: d.cfg.Paths, Wanted: d.cfg.Wanted})
+		cfg := alone()
+		cfg.Clock, cfg.Documents, cfg.Conditions, cfg.LastPaths, cfg.Probe = d.cfg.Clock, d.rig, d.rig, d.rig.paths, d.probe
+		cfg.Paths, cfg.Wanted = d.cfg.Paths, d.cfg.Wanted
+		again := New(cfg)
 		defer again.Close()
 		is.True(!isDue(again, name))
 		d.wait(6 * time.Minute) // the next try fails too
@@ -169,7 +171,7 @@ func isDue(p *Profiler, name string) bool {
 // A peer that is at work is no failure of the path: others go first, and it is
 // tried again.
 func TestBusyPeer(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		busy := api.NewError(api.ReasonJobHasNode, "")
 		busy.Data.WaitingFor = "job j4k2m9xq7 of bob on book"
@@ -188,14 +190,14 @@ func TestBusyPeer(t *testing.T) {
 		// Somebody who asks waits for it, and is told for whom.
 		w, err := d.MeasureLink(d.t.Context(), caller("ada"), api.MeasureLinkParams{})
 		is.NoErr(err)
-		d.wait(10 * time.Second)
+		d.wait(11500 * time.Millisecond) // between two tries
 		m, err := d.Get(d.t.Context(), api.MeasureSelect{Measurement: w.Measurement.ID})
 		is.NoErr(err)
 		is.Equal(m.Items[0].WaitingFor, "job j4k2m9xq7 of bob on book")
 		d.set(func() { delete(d.fault, cable(1).Name()) })
 		is.Equal(last(d.t, w).State, api.MeasureDone)
 		is.Equal(d.profile(cable(1)).Waiting, nil)
-	}, func(d *desk, c *Config) {
+	}, func(d *scenario, c *Config) {
 		c.Subjects = func(api.MeasureLinkParams) ([]api.Key, error) {
 			return []api.Key{{Node: testNode, Kind: api.KindLinkProfile, Name: cable(1).Name()}}, nil
 		}
@@ -205,7 +207,7 @@ func TestBusyPeer(t *testing.T) {
 // What was measured and has become another is measured again, whether anybody
 // looks or not.
 func TestChangesAreMeasured(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths, d.build = []Path{cable(1)}, "25C56" })
 		d.watch(api.KindLinkProfile, api.KindGPUProfile)
@@ -249,7 +251,7 @@ func TestChangesAreMeasured(t *testing.T) {
 // The wall clock is for people: what was measured in this run of the daemon is as
 // old as it is.
 func TestClockJumps(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = []Path{cable(1)} })
 		d.watch(api.KindLinkProfile)
@@ -265,7 +267,7 @@ func TestClockJumps(t *testing.T) {
 }
 
 func TestWorseCable(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = []Path{cable(1)} })
 		d.watch(api.KindLinkProfile)
@@ -295,7 +297,7 @@ func TestWorseCable(t *testing.T) {
 
 // Work goes first: what is measured unasked ends, and is measured later.
 func TestPreempted(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.set(func() { d.paths = []Path{cable(1)} })
 		d.watch(api.KindLinkProfile)
@@ -316,14 +318,14 @@ func TestPreempted(t *testing.T) {
 }
 
 func TestGonePath(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		w, err := d.MeasureLink(d.t.Context(), caller("ada"), api.MeasureLinkParams{})
 		is.NoErr(err)
 		m := last(d.t, w)
 		is.Equal(m.State, api.MeasureFailed)
 		is.True(errors.Is(m.Items[0].Error, api.ReasonLinkGone))
-	}, func(d *desk, c *Config) {
+	}, func(d *scenario, c *Config) {
 		c.Subjects = func(api.MeasureLinkParams) ([]api.Key, error) {
 			return []api.Key{{Node: testNode, Kind: api.KindLinkProfile, Name: cable(1).Name()}}, nil
 		}
@@ -332,7 +334,7 @@ func TestGonePath(t *testing.T) {
 
 // What is no more is forgotten, of too many the oldest.
 func TestDocumentsAreBounded(t *testing.T) {
-	onDesk(t, func(d *desk) {
+	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.watch(api.KindLinkProfile)
 		for i := range maxPaths + 10 {

@@ -17,23 +17,23 @@ const (
 	askFor = 10 * time.Second
 	// answerWithin bounds the answer to it.
 	answerWithin = askFor + 10*time.Second
-	// askedWithin is how long after the last question a wish of another node still
+	// askedWithin is how long after the last question a request of another node still
 	// counts: who does not ask any more is gone.
 	askedWithin = 45 * time.Second
-	// cancelWithin bounds the taking of the news that a wish is over.
+	// cancelWithin bounds the taking of the news that a request is over.
 	cancelWithin = 5 * time.Second
-	// maxWishes is how many wishes another node has at once.
-	maxWishes = 64
+	// maxRequests is how many requests another node has at once.
+	maxRequests = 64
 )
 
-// wishKey is a wish of another node.
-type wishKey struct {
+// requestKey is a request of another node.
+type requestKey struct {
 	from api.NodeID
 	id   api.MeasureID
 }
 
-// wish is something that another node wants measured here.
-type wish struct {
+// request is something that another node wants measured here.
+type request struct {
 	run   *run
 	timer native.Timer
 }
@@ -80,10 +80,10 @@ func (p *Profiler) callOff(t *task, params api.PeerProfileParams) {
 // handleProfile answers peer.profile.
 func (p *Profiler) handleProfile(ctx context.Context, caller gate.Member, params api.PeerProfileParams) (any, error) {
 	from := caller.Node()
-	if err := p.checkWish(from, params); err != nil {
+	if err := p.checkRequest(from, params); err != nil {
 		return nil, err
 	}
-	r, err := p.wishOf(ctx, from, params)
+	r, err := p.requestOf(ctx, from, params)
 	if err != nil {
 		return nil, err
 	}
@@ -105,55 +105,55 @@ func (p *Profiler) handleProfile(ctx context.Context, caller gate.Member, params
 	}
 }
 
-func (p *Profiler) checkWish(from api.NodeID, params api.PeerProfileParams) error {
+func (p *Profiler) checkRequest(from api.NodeID, params api.PeerProfileParams) error {
 	key := params.Document
 	switch {
 	case !params.Measurement.Valid():
-		return api.Errorf(api.ReasonBadValue, "measurement", "%q names no measurement.", string(params.Measurement))
+		return api.Errorf(api.ReasonBadValue, "measurement", "%q is not the id of a measurement.", string(params.Measurement))
 	case key.Node != p.cfg.Node || key.Kind != api.KindGPUProfile && key.Kind != api.KindLinkProfile:
 		return api.Errorf(api.ReasonBadValue, "document", "%s is not measured here.", key)
 	case params.By != (api.Principal{}) && params.By.Node != from:
-		return api.Errorf(api.ReasonBadValue, "by", "%s is not of the node that asks.", params.By)
+		return api.Errorf(api.ReasonBadValue, "by", "%s is not a person of the node that asks.", params.By)
 	}
 	return checkAge(params.MaxAgeS)
 }
 
-// wishOf finds or begins the measurement that another node wants.
-func (p *Profiler) wishOf(ctx context.Context, from api.NodeID, params api.PeerProfileParams) (*run, error) {
+// requestOf finds or begins the measurement that another node wants.
+func (p *Profiler) requestOf(ctx context.Context, from api.NodeID, params api.PeerProfileParams) (*run, error) {
 	now := p.conditions(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k := wishKey{from, params.Measurement}
-	w := p.wishes[k]
+	k := requestKey{from, params.Measurement}
+	w := p.requests[k]
 	switch {
 	case p.closed:
 		return nil, api.NewError(api.ReasonStopping, "")
 	case w != nil && w.run.state.Items[0].Document != params.Document:
-		return nil, api.Errorf(api.ReasonBadValue, "measurement", "%s is of another subject.", params.Measurement)
+		return nil, api.Errorf(api.ReasonBadValue, "measurement", "The measurement %s is of something else.", params.Measurement)
 	case w == nil && params.Cancel:
 		return &run{state: api.Measurement{Items: []api.MeasureItem{{Document: params.Document, State: api.MeasureCancelled}}}}, nil
 	case w == nil:
 		count := 0
-		for other := range p.wishes {
+		for other := range p.requests {
 			if other.from == from {
 				count++
 			}
 		}
-		if count >= maxWishes {
+		if count >= maxRequests {
 			return nil, api.NewError(api.ReasonMeasureBudgetSpent, string(from))
 		}
-		w = &wish{run: p.begin(order{
+		w = &request{run: p.beginLocked(order{
 			id: api.NewMeasureID(), by: params.By, asked: true, foreign: true, maxAgeS: params.MaxAgeS, keys: []api.Key{params.Document},
-			areFresh: []bool{p.fresh(params.Document, params.MaxAgeS, now.value)},
+			areFresh: []bool{p.freshLocked(params.Document, params.MaxAgeS, now.value)},
 		})}
-		p.wishes[k] = w
+		p.requests[k] = w
 	}
 	if w.timer != nil {
 		w.timer.Stop()
 	}
 	end := func() {
-		p.abandon(w.run, api.NewError(api.ReasonCancelled, ""))
-		delete(p.wishes, k)
+		p.abandonLocked(w.run, api.NewError(api.ReasonCancelled, ""))
+		delete(p.requests, k)
 	}
 	if params.Cancel {
 		end()
@@ -162,7 +162,7 @@ func (p *Profiler) wishOf(ctx context.Context, from api.NodeID, params api.PeerP
 	w.timer = p.cfg.Clock.AfterFunc(askedWithin, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.wishes[k] == w {
+		if p.requests[k] == w {
 			end()
 		}
 	})

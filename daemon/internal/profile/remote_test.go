@@ -10,7 +10,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/proc"
@@ -18,20 +17,20 @@ import (
 
 // pair is two nodes that can ask each other to measure.
 type pair struct {
-	here, there *desk
-	desk        *peertest.Desk
+	here, there *scenario
+	scenario    *peertest.Network
 	gate        chan struct{} // what the other node's worker waits for, where it is not nil
 }
 
 func onPair(t *testing.T, test func(p *pair)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &pair{desk: peertest.NewDesk()}
+		p := &pair{scenario: peertest.NewNetwork()}
 		for _, node := range []api.NodeID{testNode, otherNode} {
-			d := &desk{t: t, began: time.Now(), wanted: map[api.Kind]bool{}, fault: map[string]error{}}
+			d := &scenario{t: t, began: time.Now(), wanted: map[api.Kind]bool{}, fault: map[string]error{}}
 			d.rig = newRig(t, func(c *Config) {
 				d.configure(c, nil)
-				c.Node, c.Peers = node, peer.New(node, p.desk.Add(node), gatetest.For(node, c.Clock, nil))
+				c.Node, c.Peers = node, peer.New(node, p.scenario.Add(node), peertest.GateFor(node, c.Clock, nil))
 				c.Reached = func() []api.NodeID { return []api.NodeID{testNode, otherNode} }
 				launch := c.Launch
 				c.Launch = func(ctx context.Context, command proc.Command) proc.Record {
@@ -116,14 +115,14 @@ func TestCallingOff(t *testing.T) {
 
 		ask()
 		is.True(isWorking())
-		p.desk.Cut(testNode, otherNode)
+		p.scenario.Cut(testNode, otherNode)
 		p.here.wait(2 * askedWithin)
 		is.True(!isWorking()) // nobody asks any more
-		is.Equal(len(p.there.wishes), 0)
+		is.Equal(len(p.there.requests), 0)
 	})
 }
 
-func TestStrangeWishes(t *testing.T) {
+func TestUnknownRequests(t *testing.T) {
 	onPair(t, func(p *pair) {
 		is := is.New(p.here.t)
 		p.gate = make(chan struct{})
@@ -134,19 +133,19 @@ func TestStrangeWishes(t *testing.T) {
 		}
 		is.True(errors.Is(call(api.PeerProfileParams{Measurement: id, Document: api.Key{Node: testNode, Kind: api.KindGPUProfile}}), api.ReasonBadValue))
 		is.True(errors.Is(call(api.PeerProfileParams{Measurement: id, Document: api.Key{Node: otherNode, Kind: api.KindJob, Name: "j4k2m9xq7"}}), api.ReasonBadValue))
-		stranger := api.Principal{User: "ada", Node: otherNode}
-		is.True(errors.Is(call(api.PeerProfileParams{Measurement: id, Document: gpu, By: stranger}), api.ReasonBadValue))
+		nonMember := api.Principal{User: "ada", Node: otherNode}
+		is.True(errors.Is(call(api.PeerProfileParams{Measurement: id, Document: gpu, By: nonMember}), api.ReasonBadValue))
 		is.True(errors.Is(call(api.PeerProfileParams{Measurement: id, Document: gpu, MaxAgeS: -1}), api.ReasonBadValue))
 		is.NoErr(call(api.PeerProfileParams{Measurement: id, Document: gpu, Cancel: true})) // what never was is over
 		is.Equal(len(p.there.tasks), 0)
 		is.NoErr(call(api.PeerProfileParams{Measurement: id, Document: gpu, WaitS: 1e300}))
 		is.True(errors.Is(call(api.PeerProfileParams{Measurement: id, Document: api.Key{Node: otherNode, Kind: api.KindLinkProfile, Name: cable(1).Name()}}), api.ReasonBadValue))
-		for range maxWishes - 1 {
+		for range maxRequests - 1 {
 			is.NoErr(call(api.PeerProfileParams{Measurement: api.NewMeasureID(), Document: gpu}))
 		}
 		is.True(errors.Is(call(api.PeerProfileParams{Measurement: api.NewMeasureID(), Document: gpu}), api.ReasonMeasureBudgetSpent))
 		is.Equal(len(p.there.tasks), 1) // all of them wait for one
 		p.here.wait(2 * askedWithin)
-		is.Equal(len(p.there.wishes)+len(p.there.tasks), 0)
+		is.Equal(len(p.there.requests)+len(p.there.tasks), 0)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -18,12 +19,14 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/proc"
 	"fulmen/native/nativetest"
 )
 
-// patience bounds everything that a test waits for.
-const patience = 3 * time.Minute
+// timeout bounds everything that a test waits for.
+const timeout = 3 * time.Minute
 
 // The test binary is the worker too: started with this variable, it behaves as
 // the variable's value says.
@@ -39,26 +42,26 @@ func TestMain(m *testing.M) {
 // fake is a worker that measures nothing.
 func fake(mode string) {
 	out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
-	say := func(m worker.Message) {
+	report := func(m worker.Message) {
 		m.Command = worker.CommandGPU
 		if err := out.Write(m); err != nil {
 			panic(err)
 		}
 	}
-	say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matmul float16", DoneRatio: 0.5}})
+	report(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matmul float16", DoneRatio: 0.5}})
 	switch mode {
 	case "good":
 		value, err := json.Marshal(sampleGPU())
 		if err != nil {
 			panic(err)
 		}
-		say(worker.Message{Type: worker.TypeResult, Value: value})
+		report(worker.Message{Type: worker.TypeResult, Value: value})
 	case "crash":
 		panic(syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -SEGV $$"}, nil))
 	case "hang":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	case "nonsense":
-		say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"device":{"type":"cpu"},"matmul":[]}`)})
+		report(worker.Message{Type: worker.TypeResult, Value: []byte(`{"device":{"type":"cpu"},"matmul":[]}`)})
 	}
 	os.Exit(0)
 }
@@ -122,13 +125,12 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 		t: t, clock: nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), holds: map[api.Reason]string{}, paths: map[string]api.LinkProfile{},
 		ends: make(chan proc.Record), started: make(chan proc.Command, 64), now: api.MeasureConditions{OSBuild: "25C56"},
 	}
-	cfg := Config{
-		Node: testNode, Clock: r.clock, Documents: r, Conditions: r, Launch: r.launch, Worker: "fulmen-rank",
-		Circumstances: func(context.Context) (api.MeasureConditions, map[string]api.Reason) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return r.now, map[string]api.Reason{"thermal_state": api.ReasonNotSupportedByPlatform}
-		},
+	cfg := alone()
+	cfg.Clock, cfg.Documents, cfg.Conditions, cfg.Launch = r.clock, r, r, r.launch
+	cfg.Circumstances = func(context.Context) (api.MeasureConditions, map[string]api.Reason) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.now, map[string]api.Reason{"thermal_state": api.ReasonNotSupportedByPlatform}
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -136,6 +138,31 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 	r.Profiler = New(cfg)
 	t.Cleanup(r.Close)
 	return r
+}
+
+// alone is the configuration of a node without others, on which nothing is in the way
+// and that nobody watches.
+func alone() Config {
+	return Config{
+		Node: testNode, Worker: "fulmen-rank", Log: slog.New(slog.DiscardHandler), Name: api.NodeID.Display,
+		Peers:   peer.New(testNode, peertest.NewNetwork().Add(testNode), peertest.GateFor(testNode, nativetest.NewClock(time.Now()), nil)),
+		Reached: func() []api.NodeID { return []api.NodeID{testNode} },
+		Resolve: func(ref api.NodeRef) (api.NodeID, error) {
+			if ref == api.NodeRef(testNode) {
+				return testNode, nil
+			}
+			return "", api.NewError(api.ReasonNoSuchNode, string(ref))
+		},
+		Circumstances: func(context.Context) (now api.MeasureConditions, why map[string]api.Reason) { return now, why },
+		Turn: func(_, hold context.Context, _ api.MeasureID, _ []api.PortNumber, _ func(api.Reason, string)) (context.Context, func(), error) {
+			return hold, func() {}, nil
+		},
+		Paths:    func() []Path { return nil },
+		Wanted:   func(api.Kind) bool { return false },
+		Obstacle: func(context.Context) *api.Error { return nil },
+		System:   func() (string, string) { return "", "" },
+		TTL:      func() (gpu, socket time.Duration) { return api.DefaultGPUTTL, api.DefaultSocketTTL },
+	}
 }
 
 func (r *rig) launch(ctx context.Context, c proc.Command) proc.Record {
@@ -182,18 +209,20 @@ func (r *rig) Delete(kind api.Kind, name string) error {
 	return nil
 }
 
-func (r *rig) Raise(code api.Reason, _, detail string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.holds[code] = detail
-	return nil
-}
-
-func (r *rig) Clear(code api.Reason, _ string) error {
+func (r *rig) Hold(code api.Reason, _ string, holds bool, detail string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.holds, code)
-	return nil
+	if holds {
+		r.holds[code] = detail
+	}
+}
+
+func (r *rig) Only(code api.Reason, details map[string]string) {
+	r.Hold(code, "", false, "")
+	for subject, detail := range details {
+		r.Hold(code, subject, true, detail)
+	}
 }
 
 // change changes the circumstances.
@@ -242,7 +271,7 @@ func (r *rig) end(record proc.Record) {
 // last reads a watch to its end, which must come once.
 func last(t *testing.T, w *Watch) api.Measurement {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	for {
 		m, terminal, err := w.Next(ctx)

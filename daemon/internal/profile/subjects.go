@@ -1,17 +1,24 @@
 package profile
 
 import (
+	"context"
+	"slices"
+	"sync/atomic"
+	"time"
+
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/profile/history"
 	"fulmen/daemon/internal/topology"
+	"fulmen/native"
 )
 
-// SubjectsOf are the paths of a graph that a person at a node means, each as the document
-// of the node that measures it. Those of nodes that are not reached are left out.
-func SubjectsOf(p api.MeasureLinkParams, graph topology.Graph, self api.NodeID, reached []api.NodeID, find func(api.NodeRef) (api.NodeID, error)) ([]api.Key, error) {
+// Subjects are the paths of a graph that a person at this node means, each as the document
+// of the node that measures it, with the loopback of the machine below a simulated one.
+// Those of nodes that are not reached are left out.
+func (m *Paths) Subjects(p api.MeasureLinkParams, graph topology.Graph, reached []api.NodeID, find func(api.NodeRef) (api.NodeID, error)) ([]api.Key, error) {
 	cables := graph.List().Cables
-	links, peers := map[api.LinkID]bool{}, map[api.NodeID]bool{}
+	links := map[api.LinkID]bool{}
 	for _, ref := range p.Links {
 		cable, err := topology.FindCable(cables, ref, find)
 		if err != nil {
@@ -19,17 +26,14 @@ func SubjectsOf(p api.MeasureLinkParams, graph topology.Graph, self api.NodeID, 
 		}
 		links[cable.Link] = cable.Link.Valid()
 	}
-	for _, ref := range p.Peers {
-		peer, err := find(ref)
-		if err != nil {
-			return nil, err
-		}
-		peers[peer] = true
+	peers, err := topology.FindAll(p.Peers, find)
+	if err != nil {
+		return nil, err
 	}
 	wanted := func(a, b api.NodeID, link api.LinkID) bool {
-		isOwn := a == self || b == self
+		isOwn := a == m.cfg.Node || b == m.cfg.Node
 		isAnybody := len(links) == 0 && len(peers) == 0
-		return p.All || links[link] || isOwn && (isAnybody || peers[a] || peers[b])
+		return p.All || links[link] || isOwn && (isAnybody || slices.Contains(peers, a) || slices.Contains(peers, b))
 	}
 	var keys []api.Key
 	for _, node := range reached {
@@ -45,6 +49,10 @@ func SubjectsOf(p api.MeasureLinkParams, graph topology.Graph, self api.NodeID, 
 		if p.RDMA && c.Link.Valid() && !c.Stale && wanted(c.Link.Low.Node, c.Link.High.Node, c.Link) {
 			keys = append(keys, api.Key{Node: c.Link.Low.Node, Kind: api.KindLinkProfile, Name: c.Link.String()})
 		}
+	}
+	if p.All && m.cfg.Record != nil {
+		lowest := slices.Min(m.cfg.Members())
+		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: m.cfg.LoopbackAddress}.String()})
 	}
 	return keys, nil
 }
@@ -82,4 +90,44 @@ func LastOf(records []*ledger.Record, node api.NodeID) (gpu *api.GPUProfile, pat
 		}
 	}
 	return gpu, paths
+}
+
+const (
+	// wantedAfter is how long after a job was placed measurements are looked at: one
+	// that starts at once goes first.
+	wantedAfter = 5 * time.Second
+	// wantedFor is how long they are then wanted.
+	wantedFor = time.Minute
+)
+
+// Asking wants fresh measurements for a while after placement has read them: the
+// next placement has use for them.
+type Asking struct {
+	want  func() (done func())
+	clock native.Clock
+	ctx   context.Context
+	// Close ends it.
+	Close context.CancelFunc
+	busy  atomic.Bool // they are wanted, or soon will be
+}
+
+// NewAsking wants them by want.
+func NewAsking(clock native.Clock, want func() (done func())) *Asking {
+	a := &Asking{want: want, clock: clock}
+	a.ctx, a.Close = context.WithCancel(context.Background())
+	return a
+}
+
+// Ask says that placement has read measurements.
+func (a *Asking) Ask() {
+	if a.ctx.Err() != nil || !a.busy.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer a.busy.Store(false)
+		if native.Pause(a.ctx, a.clock, wantedAfter) {
+			defer a.want()()
+			native.Pause(a.ctx, a.clock, wantedFor)
+		}
+	}()
 }

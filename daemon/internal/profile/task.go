@@ -2,6 +2,10 @@ package profile
 
 import (
 	"context"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -17,8 +21,9 @@ type task struct {
 	runs map[*run]int
 	// by is who asked; isAsked says that somebody did, and isForeign that it was
 	// somebody of another node.
-	by                 api.Principal
-	isAsked, isForeign bool
+	by        api.Principal
+	isAsked   atomic.Bool
+	isForeign bool
 	// isFull asks for the long measurement.
 	isFull bool
 	// maxAgeS is what another node may answer with.
@@ -40,15 +45,22 @@ type order struct {
 	areFresh []bool // by key: there is a result that will do
 }
 
-// begin starts a run, whose subjects join what is being measured already. The
-// caller holds mu.
-func (p *Profiler) begin(o order) *run {
+// beginLocked starts a run, whose subjects join what is being measured already.
+func (p *Profiler) beginLocked(o order) *run {
 	p.forget()
 	r := &run{changed: make(chan struct{}), asked: o.asked, state: api.Measurement{ID: o.id, By: o.by, StartedAt: p.now()}}
 	for i, key := range o.keys {
-		item := api.MeasureItem{Document: key, State: api.MeasureRunning}
-		if o.areFresh != nil && o.areFresh[i] {
-			item.State = api.MeasureDone
+		item := api.MeasureItem{Document: key, State: api.MeasureDone}
+		if o.areFresh == nil || !o.areFresh[i] {
+			t := p.tasks[key]
+			if t == nil {
+				t = p.startLocked(o, key)
+			}
+			if o.asked {
+				t.isAsked.Store(true)
+			}
+			t.runs[r] = i
+			item = t.item
 		}
 		r.state.Items = append(r.state.Items, item)
 	}
@@ -56,32 +68,20 @@ func (p *Profiler) begin(o order) *run {
 		r.ended = p.cfg.Clock.Boot()
 	}
 	p.all = append(p.all, r)
-	for i, key := range o.keys {
-		if isOver(r.state.Items[i].State) {
-			continue
-		}
-		t := p.tasks[key]
-		if t == nil {
-			t = p.start(o, key)
-		}
-		t.isAsked = t.isAsked || o.asked
-		t.runs[r] = i
-		r.state.Items[i] = t.item
-	}
-	r.state.State = sumUp(r.state.Items)
 	return r
 }
 
-// start begins a task; the caller holds mu.
-func (p *Profiler) start(o order, key api.Key) *task {
+// startLocked begins a task.
+func (p *Profiler) startLocked(o order, key api.Key) *task {
 	t := &task{
 		key: key, id: o.id, item: api.MeasureItem{Document: key, State: api.MeasureRunning}, runs: map[*run]int{},
-		by: o.by, isAsked: o.asked, isForeign: o.foreign, isFull: o.full || o.asked, maxAgeS: o.maxAgeS, done: make(chan struct{}),
+		by: o.by, isForeign: o.foreign, isFull: o.full || o.asked, maxAgeS: o.maxAgeS, done: make(chan struct{}),
 	}
 	if len(o.keys) > 1 {
 		t.id = api.NewMeasureID() // grants have one holder each
 	}
 	t.ctx, t.cancel = context.WithCancelCause(p.base)
+	t.isAsked.Store(o.asked)
 	p.tasks[key] = t
 	p.runs.Go(func() {
 		fault := p.perform(t)
@@ -125,14 +125,14 @@ func (p *Profiler) end(t *task, fault *api.Error) {
 	case fault == nil:
 		one := 1.0
 		item.DoneRatio = &one
-	case fault.Data.Reason == api.ReasonCancelled || fault.Data.Reason == api.ReasonStopping || !t.isAsked && isObstacle(fault.Data.Reason):
+	case fault.Data.Reason == api.ReasonCancelled || fault.Data.Reason == api.ReasonStopping || !t.isAsked.Load() && isObstacle(fault.Data.Reason):
 		item.State = api.MeasureCancelled
 	default:
 		item.State = api.MeasureFailed
 	}
 	t.item = item
 	if t.key.Node == p.cfg.Node {
-		p.counts[Count{t.key.Kind, t.isAsked, item.State}]++
+		p.counts[Count{t.key.Kind, t.isAsked.Load(), item.State}]++
 	}
 	delete(p.tasks, t.key)
 	for r, i := range t.runs {
@@ -144,9 +144,9 @@ func (p *Profiler) end(t *task, fault *api.Error) {
 	p.Recheck()
 }
 
-// abandon takes a run out of what it wanted; a task that nobody wants any more is
-// cancelled, and the run ends with it. The caller holds mu.
-func (p *Profiler) abandon(r *run, why *api.Error) {
+// abandonLocked takes a run out of what it wanted; a task that nobody wants any more
+// is cancelled, and the run ends with it.
+func (p *Profiler) abandonLocked(r *run, why *api.Error) {
 	if r.over() {
 		return
 	}
@@ -172,4 +172,101 @@ func (t *task) causeOf(err error) *api.Error {
 		return api.AsError(context.Cause(t.ctx))
 	}
 	return api.AsError(err)
+}
+
+// run is one measurement of one or more subjects, and who may follow it. All of it
+// is guarded by the profiler's mu.
+type run struct {
+	state   api.Measurement
+	version uint64        // grows with every change of state
+	changed chan struct{} // closed at the next change
+	ended   time.Duration // when it ended, on the clock's Boot
+	why     *api.Error    // why it was cancelled; nil where it was not
+	asked   bool          // somebody asked for it
+}
+
+// isOver reports whether a state is an end.
+func isOver(s api.MeasureState) bool {
+	return s == api.MeasureDone || s == api.MeasureFailed || s == api.MeasureCancelled
+}
+
+// over reports whether it has ended.
+func (r *run) over() bool { return isOver(r.state.State) }
+
+// set takes the new state of a subject over, and tells the watchers.
+func (r *run) set(i int, item api.MeasureItem, now time.Duration) {
+	if r.over() || isOver(r.state.Items[i].State) {
+		return
+	}
+	r.state.Items[i] = item
+	if r.state.State = sumUp(r.state.Items); r.over() {
+		r.ended = now
+	}
+	r.version++
+	close(r.changed) // tells the watchers
+	r.changed = make(chan struct{})
+}
+
+// sumUp is the state of a measurement with such subjects.
+func sumUp(items []api.MeasureItem) api.MeasureState {
+	has := map[api.MeasureState]bool{}
+	for _, item := range items {
+		has[item.State] = true
+	}
+	for _, s := range []api.MeasureState{api.MeasureRunning, api.MeasureWaiting, api.MeasureFailed, api.MeasureCancelled} {
+		if has[s] {
+			return s
+		}
+	}
+	return api.MeasureDone
+}
+
+// copied is the state as it is now, which nobody changes any more.
+func (r *run) copied() api.Measurement {
+	m := r.state
+	m.Items = slices.Clone(m.Items)
+	return m
+}
+
+// isOf reports whether it is about the same subjects, in the same order.
+func (r *run) isOf(keys []api.Key) bool {
+	return slices.EqualFunc(r.state.Items, keys, func(i api.MeasureItem, k api.Key) bool { return i.Document == k })
+}
+
+// Watch follows one measurement. It is used by one goroutine.
+type Watch struct {
+	profiler *Profiler
+	run      *run
+	seen     uint64
+	done     bool
+	// Measurement is its state when the watch began.
+	Measurement api.Measurement
+}
+
+// watchLocked begins to follow.
+func (p *Profiler) watchLocked(r *run) *Watch {
+	return &Watch{profiler: p, run: r, seen: r.version, Measurement: r.copied()}
+}
+
+// Next waits for a change and gives the state then; a watcher who is slow gets
+// the latest and misses what lay between. Exactly one is terminal, also where
+// the measurement had ended before; after it Next returns io.EOF. The error is
+// otherwise that of ctx.
+func (w *Watch) Next(ctx context.Context) (m api.Measurement, terminal bool, err error) {
+	for !w.done {
+		w.profiler.mu.Lock()
+		version, over, changed := w.run.version, w.run.over(), w.run.changed
+		m = w.run.copied()
+		w.profiler.mu.Unlock()
+		if version != w.seen || over {
+			w.seen, w.done = version, over
+			return m, over, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return api.Measurement{}, false, ctx.Err()
+		}
+	}
+	return api.Measurement{}, false, io.EOF
 }

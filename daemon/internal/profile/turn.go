@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -13,45 +14,46 @@ import (
 // is a context below hold that ends, with the reason as its cause, when the node is
 // needed for work. release is called when the measurement has ended. Errors are
 // *api.Error.
-type Turn func(wait, hold context.Context, id api.MeasureID, receptacles []api.Receptacle, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error)
+type Turn func(wait, hold context.Context, id api.MeasureID, portNumbers []api.PortNumber, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error)
 
-// await waits for the task's turn. Without a line it is at once.
-func (p *Profiler) await(t *task, receptacles ...api.Receptacle) (held context.Context, release func(), fault *api.Error) {
-	if p.cfg.Turn == nil {
-		return t.ctx, func() {}, nil
-	}
+// inTurn has f measure when it is the task's turn, and gives the circumstances before
+// and after. over is an end that says nothing of the subject: the task was called off,
+// work came in between, or now is not the time. Work does not end what has receptacles.
+func (p *Profiler) inTurn(t *task, f func(held context.Context) *api.Error, portNumbers ...api.PortNumber) (now conditions, fault, over *api.Error) {
 	wait := t.ctx
-	if p.isAsked(t) {
+	if t.isAsked.Load() {
 		within, cancel := native.WithTimeout(t.ctx, p.cfg.Clock, turnWithin, "its turn on "+p.cfg.Name(p.cfg.Node))
 		defer cancel()
 		wait = within
 	}
-	held, release, err := p.cfg.Turn(wait, t.ctx, t.id, receptacles, func(why api.Reason, on string) { p.wait(t, why, on) })
+	held, release, err := p.cfg.Turn(wait, t.ctx, t.id, portNumbers, func(why api.Reason, on string) { p.wait(t, why, on) })
 	if err != nil {
-		return nil, nil, t.causeOf(err)
+		return now, nil, t.causeOf(err)
 	}
-	p.goOn(t)
-	return held, release, nil
+	p.change(t, func(item *api.MeasureItem) { item.State, item.WaitingFor = api.MeasureRunning, "" })
+	before := p.conditions(held)
+	fault = f(held)
+	preempted := context.Cause(held)
+	release()
+	switch {
+	case fault == nil:
+	case t.ctx.Err() != nil:
+		over = t.causeOf(fault)
+	case preempted != nil && len(portNumbers) == 0:
+		over = api.AsError(preempted)
+	case isObstacle(fault.Data.Reason):
+		over = fault
+	}
+	return before.with(p.conditions(context.WithoutCancel(t.ctx))), fault, over
 }
 
 // wait says why a task waits, and on whom; of what was not asked for its document
 // says so too.
 func (p *Profiler) wait(t *task, why api.Reason, on string) {
 	p.change(t, func(item *api.MeasureItem) { item.State, item.WaitingFor = api.MeasureWaiting, on })
-	if !p.isAsked(t) {
-		p.tellWaiting(t.key, &api.MeasureWait{Reason: why, Message: on})
+	if !t.isAsked.Load() {
+		p.notifyWaiting(t.key, &api.MeasureWait{Reason: why, Message: on})
 	}
-}
-
-// goOn says that it waits no longer.
-func (p *Profiler) goOn(t *task) {
-	p.change(t, func(item *api.MeasureItem) { item.State, item.WaitingFor = api.MeasureRunning, "" })
-}
-
-func (p *Profiler) isAsked(t *task) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return t.isAsked
 }
 
 // passes reports whether a reason not to measure now is soon over: somebody else
@@ -90,46 +92,66 @@ func (p *Profiler) perform(t *task) *api.Error {
 			return why
 		}
 	}
+	measure := p.measureGPU
+	if t.key.Kind == api.KindLinkProfile {
+		measure = p.measurePath
+	}
 	began := p.cfg.Clock.Boot()
 	for {
-		fault := p.attempt(t)
+		fault := measure(t)
 		if fault == nil || t.ctx.Err() != nil || !isObstacle(fault.Data.Reason) {
 			return fault
 		}
-		if !p.isAsked(t) {
-			p.tellWaiting(t.key, &api.MeasureWait{Reason: fault.Data.Reason, Message: waitsFor(fault)})
-			p.hold(t.key)
+		if !t.isAsked.Load() {
+			p.notifyWaiting(t.key, &api.MeasureWait{Reason: fault.Data.Reason, Message: cmp.Or(fault.Data.WaitingFor, fault.Message)})
+			p.mu.Lock()
+			p.held[t.key] = p.cfg.Clock.Boot() + lookAgain - time.Second // others go first
+			p.mu.Unlock()
 			return fault
 		}
 		if !passes(fault.Data.Reason) || p.cfg.Clock.Boot()-began > turnWithin {
 			return fault
 		}
-		p.wait(t, fault.Data.Reason, waitsFor(fault))
+		p.wait(t, fault.Data.Reason, cmp.Or(fault.Data.WaitingFor, fault.Message))
 		if !native.Pause(t.ctx, p.cfg.Clock, retryAfter) {
 			return t.causeOf(t.ctx.Err())
 		}
 	}
 }
 
-// hold lets others go before a subject that could not be measured just now.
-func (p *Profiler) hold(key api.Key) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held[key] = p.cfg.Clock.Boot() + lookAgain - time.Second
+// obstacleIn is the first thing in a snapshot that speaks against measuring: the battery, too
+// little memory, heat. Jobs and other programs are the arbiter's.
+func obstacleIn(s native.Snapshot, name string, node api.NodeID) *api.Error {
+	if s.System != nil {
+		switch s.System.PowerSource {
+		case native.PowerBattery, native.PowerUPS:
+			return api.Errorf(api.ReasonOnBattery, string(node), "%s runs on its battery.", name).WithRemedy("Connect it to power.")
+		}
+		switch s.System.ThermalState {
+		case native.ThermalSerious, native.ThermalCritical:
+			return api.Errorf(api.ReasonThermalPressure, string(node), "%s is too hot and slows down.", name)
+		}
+	}
+	if s.Memory != nil {
+		switch s.Memory.Pressure {
+		case native.PressureWarning, native.PressureCritical:
+			return api.Errorf(api.ReasonMemoryPressure, string(node), "%s is short of memory.", name)
+		}
+	}
+	return nil
 }
 
-// waitsFor is on whom an error waits, in words.
-func waitsFor(e *api.Error) string {
-	if e.Data.WaitingFor != "" {
-		return e.Data.WaitingFor
-	}
-	return e.Message
-}
+// obstacleWithin bounds the reading of what may speak against measuring.
+const obstacleWithin = 2 * time.Second
 
-// attempt measures once.
-func (p *Profiler) attempt(t *task) *api.Error {
-	if t.key.Kind == api.KindLinkProfile {
-		return p.measurePath(t)
+// Obstacle says why nothing should be measured on a node now; nil = nothing is known to
+// speak against it. name is what people call the node.
+func Obstacle(ctx context.Context, clock native.Clock, machine native.Facts, name string, node api.NodeID) *api.Error {
+	ctx, cancel := native.WithTimeout(ctx, clock, obstacleWithin, "the state of this machine")
+	defer cancel()
+	snapshot, err := machine.Snapshot(ctx, native.AreaSystem, native.AreaMemory)
+	if err != nil {
+		return nil
 	}
-	return p.measureGPU(t)
+	return obstacleIn(snapshot, name, node)
 }

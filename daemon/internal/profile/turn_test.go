@@ -14,7 +14,7 @@ func TestTurn(t *testing.T) {
 	is := is.New(t)
 	ask, turn, back := make(chan func(api.Reason, string)), make(chan bool), make(chan bool, 1)
 	r := newRig(t, func(c *Config) {
-		c.Turn = func(wait, hold context.Context, id api.MeasureID, _ []api.Receptacle, waiting func(api.Reason, string)) (context.Context, func(), error) {
+		c.Turn = func(wait, hold context.Context, id api.MeasureID, _ []api.PortNumber, waiting func(api.Reason, string)) (context.Context, func(), error) {
 			ask <- waiting
 			select {
 			case <-turn:

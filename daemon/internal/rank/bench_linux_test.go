@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkStart is from the home's request to the program that runs, and from
 // the program's end to the document that says so.

@@ -20,15 +20,15 @@ import (
 const (
 	// removeWithin bounds one attempt to have the supervisor forget a unit.
 	removeWithin = 15 * time.Second
-	// removeSoon is the same where the rank is known to have ended.
+	// removeSoon bounds it where the rank is known to have ended.
 	removeSoon = 2 * time.Second
-	// removeAgain is how long after a failure that is tried again.
+	// removeAgain is the pause between a failed attempt and the next.
 	removeAgain = 2 * time.Second
 )
 
 // conclude takes down the end of a rank of which nothing lives any more, unless
 // that was done already.
-func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
+func (r *Ranks) conclude(h *held, notify func(doc *api.Rank)) {
 	r.mu.Lock()
 	if r.ctx.Err() != nil {
 		r.mu.Unlock()
@@ -36,7 +36,7 @@ func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
 	}
 	if !h.Doc.Phase.Ended() {
 		was := h.Doc.Phase
-		tell(&h.Doc)
+		notify(&h.Doc)
 		if was != h.Doc.Phase {
 			h.Doc.PhaseSince = r.now()
 		}
@@ -52,27 +52,25 @@ func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
 	if err := r.save(h); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.cfg.Log.Error("the end of a rank could not be kept", "rank", h.ref().String(), "err", err)
 	}
-	r.closeChannel(h.ref())
+	r.cfg.Channels.Close(h.ref())
 	r.cfg.Grants.Vacate(h.ref())
 	r.publishOne(h.ref()) // a Mac that is about to sleep waits for this, and then tells the others
 	close(h.over)
-	if r.cfg.Ended != nil {
-		r.cfg.Ended(doc)
-	}
-	r.changed()
+	r.cfg.Ended(doc)
+	r.cfg.Changed()
 }
 
 // concludeEnd is the end of a rank as its shim noted it.
 func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
 	r.mu.Lock()
-	spawned := end.PID != 0 && !h.said // it was through before anybody looked
-	h.said = h.said || spawned
+	spawned := end.PID != 0 && !h.reported // it was through before anybody looked
+	h.reported = h.reported || spawned
 	r.mu.Unlock()
-	if spawned && r.cfg.Spawned != nil {
+	if spawned {
 		r.cfg.Spawned(h.ref())
 	}
 	r.settle(h)
-	r.tellLost(h.ref(), end.Logs)
+	r.notifyLost(h.ref(), end.Logs)
 	r.conclude(h, func(doc *api.Rank) {
 		switch setEnd(doc, end); {
 		case h.interrupted && doc.Reason == api.ReasonRankFailed:
@@ -85,9 +83,9 @@ func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
 	})
 }
 
-// tellLost tells why the disk did not take what a rank printed, where it did not.
-func (r *Ranks) tellLost(ref api.RankRef, logs []shimproto.LogEnd) {
-	if i := slices.IndexFunc(logs, func(l shimproto.LogEnd) bool { return l.Problem != "" }); i >= 0 && r.cfg.OutputLost != nil {
+// notifyLost tells why the disk did not take what a rank printed, where it did not.
+func (r *Ranks) notifyLost(ref api.RankRef, logs []shimproto.LogEnd) {
+	if i := slices.IndexFunc(logs, func(l shimproto.LogEnd) bool { return l.Problem != "" }); i >= 0 {
 		r.cfg.OutputLost(ref, logs[i].Problem)
 	}
 }
@@ -125,7 +123,7 @@ func whyEnded(rank int, end shimproto.ExitRecord) (api.Reason, string) {
 	case end.NotStarted != nil:
 		return api.Reason(end.NotStarted.Reason), end.NotStarted.Message
 	case end.OutOfMemory:
-		return api.ReasonRankOutOfMemory, fmt.Sprintf("The system ended rank %d for want of memory.", rank)
+		return api.ReasonRankOutOfMemory, fmt.Sprintf("The system ended rank %d because it used too much memory.", rank)
 	case end.Signal != "":
 		reason := api.ReasonRankKilled
 		switch unix.SignalNum(end.Signal) {
@@ -150,9 +148,9 @@ func (r *Ranks) concludeUnstarted(h *held, err error) {
 	case errors.Is(err, unix.ENOSPC):
 		known = api.Errorf(api.ReasonDiskFull, h.ref().String(), "The rank could not be started: the disk is full.")
 	case errors.Is(err, fs.ErrPermission):
-		known = api.Errorf(api.ReasonPermissionDenied, h.ref().String(), "The rank could not be started%s.", native.Said(err))
+		known = api.Errorf(api.ReasonPermissionDenied, h.ref().String(), "The rank could not be started%s.", native.ErrnoSuffix(err))
 	default:
-		known = api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started%s.", native.Said(err))
+		known = api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started%s.", native.ErrnoSuffix(err))
 	}
 	r.conclude(h, func(doc *api.Rank) {
 		doc.Phase, doc.Reason, doc.Message = api.RankExited, known.Data.Reason, known.Message
@@ -177,22 +175,22 @@ func (r *Ranks) concludeGone(h *held) {
 		r.cfg.Log.Error("the end of a rank cannot be read", "rank", h.ref().String(), "err", err)
 	}
 	r.mu.Lock()
-	ran := h.said || !h.Doc.SpawnedAt.IsZero()
+	ran := h.reported || !h.Doc.SpawnedAt.IsZero()
 	r.mu.Unlock()
 	if _, err := os.Lstat(filepath.Join(h.folder, shimReserve)); err == nil {
 		ran = true
 	}
 	if !ran {
 		// The shim did not come as far as the program.
-		said := lastLine(filepath.Join(h.folder, shimLog))
+		line := lastLine(filepath.Join(h.folder, shimLog))
 		switch {
-		case said == "" && h.inherited: // nobody knows whether it was asked for
-			r.concludeUnstarted(h, restarted(h, "The daemon that started rank %d ended, and was started again, before the program ran."))
+		case line == "" && h.inherited: // nobody knows whether it was asked for
+			r.concludeUnstarted(h, restarted(h, "The daemon that started rank %d was restarted before the program ran."))
 			return
-		case said == "":
-			said = "its shim ended at once"
+		case line == "":
+			line = "its shim ended at once"
 		}
-		r.concludeUnstarted(h, api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started: %s.", said))
+		r.concludeUnstarted(h, api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started: %s.", line))
 		return
 	}
 	r.conclude(h, func(doc *api.Rank) {

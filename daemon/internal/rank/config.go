@@ -27,20 +27,20 @@ type Config struct {
 	// Jobs reads the documents of jobs.
 	Jobs Jobs
 	// Deleted reports whether a job is known to have been deleted, also before it is
-	// known what else there is; nil = none is.
+	// known what else there is.
 	Deleted func(api.JobID) bool
 	// Documents takes the rank documents.
 	Documents ledger.Publisher
 	// Grants are the node's.
 	Grants Grants
 	// RestoreGrant takes up the grant of a rank that ran on while the daemon did not.
-	RestoreGrant func(Grant) error
-	// Policy says as whom a principal's ranks run here.
-	Policy Policy
+	RestoreGrant func(held api.PeerGrantParams, lease time.Duration) error
+	// Policy gives the account that a principal's ranks run as here, from memory.
+	Policy prepare.Policy
 	// Preparer finds accounts and programs.
 	Preparer Preparer
 	// Fetch copies the job's folder to this node, where the spec wants that, and
-	// gives the place in which the program then starts; nil where nothing can.
+	// gives the place in which the program then starts.
 	Fetch func(ctx context.Context, job api.JobID, spec api.JobSpec, account prepare.Account, plan api.Plan) (directory string, err error)
 	// Supervisor runs the shims.
 	Supervisor native.Supervisor
@@ -57,37 +57,24 @@ type Config struct {
 	Runtime string
 	// Listen finds a free TCP port at each address; nil = by binding them.
 	Listen func(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, error)
-	// Preparing bounds copying the job's folder, preparing, and waiting for the job's
-	// other ranks where the spec does not; nil = api.DefaultPreparing.
-	Preparing func() time.Duration
-	// Starting bounds the same of a job that has none of that, where the spec does not;
-	// nil = api.DefaultStarting.
-	Starting func() time.Duration
-	// Grace is between SIGTERM and SIGKILL when a lease runs out, where the spec
-	// does not say; nil = api.DefaultGrace.
-	Grace func() time.Duration
+	// Times are what the configuration and a job's spec bound.
+	Times func(api.JobSpec) Times
 	// Channels carries the side channels of JACCL.
 	Channels Channels
-	// Handshake bounds the time until all ranks have joined where the spec does not
-	// say; nil = api.DefaultHandshake.
-	Handshake func() time.Duration
-	// FailedGrace is between SIGTERM and SIGKILL of a rank that this node ends for a
-	// reason of its own; nil = api.DefaultFailedGrace.
-	FailedGrace func() time.Duration
-	// Spawned, where set, is told of every program that runs, once.
+	// Spawned is called once for every program that runs.
 	Spawned func(api.RankRef)
-	// Ended, where set, is told of every rank that has ended, once.
+	// Ended is called once for every rank that has ended.
 	Ended func(api.Rank)
-	// OutputLost, where set, is told why the disk does not take what a rank prints, each
-	// time that its shim says so.
+	// OutputLost is told why the disk does not take what a rank prints, each time that its
+	// shim says so.
 	OutputLost func(rank api.RankRef, problem string)
-	// Changed, where set, is told that Live may give something else.
+	// Changed is told that Live may give something else.
 	Changed func()
 	// Log takes what a maintainer may want to know.
 	Log *slog.Logger
 }
 
-// Jobs reads documents: a ledger.
+// Jobs reads the documents of jobs; [ledger.Ledger] implements it.
 type Jobs interface {
 	// List is the documents that the filter covers, deletions among them where it
 	// says so.
@@ -110,50 +97,16 @@ type Grants interface {
 	Epoch(job api.JobID) uint64
 }
 
-// Grant is what a rank that runs on holds of the node.
-type Grant struct {
-	// Rank is whose it is.
-	Rank api.RankRef
-	// Epoch is the job's.
-	Epoch uint64
-	// Principal is for whom.
-	Principal api.Principal
-	// GPU, MemoryBytes and Receptacles are what is lent.
-	GPU         api.GPUShare
-	MemoryBytes int64
-	Receptacles []api.Receptacle
-	// Lease is how long it holds unrenewed.
-	Lease time.Duration
-}
-
-// Policy says what this node lends to whom. It answers from memory.
-type Policy interface {
-	// Allows gives the account as which a principal's ranks run here, or the
-	// reason why they do not.
-	Allows(p api.Principal) (account string, reason api.Reason)
-}
-
-func (c *Config) preparing(spec api.JobSpec) time.Duration {
-	return duration(spec.Deadlines.PreparingS, c.Preparing, api.DefaultPreparing)
-}
-
-func (c *Config) starting(spec api.JobSpec) time.Duration {
-	return duration(spec.Deadlines.StartingS, c.Starting, api.DefaultStarting)
-}
-
-func (c *Config) grace(spec api.JobSpec) time.Duration {
-	return duration(spec.Deadlines.GraceS, c.Grace, api.DefaultGrace)
-}
-
-// duration is what a spec says, else the configuration, else the default.
-func duration(seconds *float64, configured func() time.Duration, otherwise time.Duration) time.Duration {
-	switch {
-	case seconds != nil:
-		return secondsOf(*seconds)
-	case configured != nil:
-		return configured()
-	}
-	return otherwise
+// Times bound the steps of a rank's life.
+type Times struct {
+	// Preparing bounds copying the job's folder, preparing, and waiting for the job's
+	// other ranks; Starting the same of a job that has none of that.
+	Preparing, Starting time.Duration
+	// Handshake bounds the time until all ranks have joined.
+	Handshake time.Duration
+	// Grace is between SIGTERM and SIGKILL when a lease runs out, FailedGrace when this
+	// node ends a rank for a reason of its own.
+	Grace, FailedGrace time.Duration
 }
 
 func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

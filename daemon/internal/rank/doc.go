@@ -1,6 +1,7 @@
-// Package rank is a node's side of the ranks of jobs: it starts them as the
-// right account, holds them through their shims, ends them, and says how they
-// are. It owns the node's rank documents.
+// Package rank owns the node's rank documents and the folders of its ranks: it starts
+// ranks as the right account, holds them through their shims, ends them, and says how
+// they are. It reads the calls of jobs' homes and what shims and the system's supervisor
+// say, and publishes the documents.
 //
 // A job's home asks by the peer methods start, spawn, renew, end and listen. Before
 // anything is started the node checks for itself who asks for what: the job's

@@ -25,7 +25,7 @@ func (r *Ranks) end(_ context.Context, home gate.Home, p api.PeerEndParams) (any
 	if err := r.takeEnd(home, p); err != nil {
 		return nil, err
 	}
-	r.changed()
+	r.cfg.Changed()
 	return api.Empty{}, nil
 }
 
@@ -35,8 +35,8 @@ const maxGraceS = 3600
 func (r *Ranks) takeEnd(home gate.Home, p api.PeerEndParams) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.fence(p.Job).Epoch
-	if err := r.admit(p.Job, home); err != nil {
+	before := r.fenceLocked(p.Job).Epoch
+	if err := r.admitLocked(p.Job, home); err != nil {
 		return err
 	}
 	// So that the arbiter refuses the former home as well.
@@ -50,22 +50,22 @@ func (r *Ranks) takeEnd(home gate.Home, p api.PeerEndParams) error {
 func (r *Ranks) EndHere(rank api.RankRef, reason api.Reason, grace time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.changed()
+	defer r.cfg.Changed()
 	return r.endLocked(api.PeerEndParams{Job: rank.Job, Attempt: rank.Attempt, Ranks: []int{rank.Rank}, Reason: reason, GraceS: grace.Seconds()}, false)
 }
 
-// endLocked takes the order to end ranks of an attempt. isNews says that the job's
+// endLocked takes the order to end ranks of an attempt. isNew says that the job's
 // epoch has to be kept whatever else is to be.
-func (r *Ranks) endLocked(p api.PeerEndParams, isNews bool) error {
-	if r.fence(p.Job).end(p.Attempt, p.Ranks) || isNews {
-		if err := r.saveFence(p.Job); err != nil {
+func (r *Ranks) endLocked(p api.PeerEndParams, isNew bool) error {
+	if r.fenceLocked(p.Job).end(p.Attempt, p.Ranks) || isNew {
+		if err := r.saveFenceLocked(p.Job); err != nil {
 			return err
 		}
 	}
 	cause := causeOf(p.Reason, p.Message)
-	for _, h := range r.ofJob(p.Job) {
+	for _, h := range r.ofJobLocked(p.Job) {
 		if h.Doc.Attempt == p.Attempt && (len(p.Ranks) == 0 || slices.Contains(p.Ranks, h.Doc.Rank)) {
-			r.endOne(h, cause, secondsOf(p.GraceS))
+			r.endOneLocked(h, cause, secondsOf(p.GraceS))
 		}
 	}
 	return nil
@@ -81,14 +81,13 @@ func causeOf(reason api.Reason, message string) shimproto.Cause {
 // maxMessage bounds what a home says of why it ends a rank.
 const maxMessage = 1000
 
-// endOne ends a rank. The first cause stays, and the grace only gets shorter. The
-// caller holds mu.
-func (r *Ranks) endOne(h *held, cause shimproto.Cause, grace time.Duration) {
+// endOneLocked ends a rank. The first cause stays, and the grace only gets shorter.
+func (r *Ranks) endOneLocked(h *held, cause shimproto.Cause, grace time.Duration) {
 	switch {
 	case h.Doc.Phase.Ended():
 		return
 	case !h.Committed:
-		r.endUnstarted(h, cause)
+		r.endUnstartedLocked(h, cause)
 		return
 	}
 	killAt := r.cfg.Clock.Boot() + grace
@@ -99,19 +98,19 @@ func (r *Ranks) endOne(h *held, cause shimproto.Cause, grace time.Duration) {
 		cause = h.order.cause
 	}
 	h.order = &order{killAt: killAt, cause: cause}
-	r.enter(h, api.RankEnding, api.Reason(cause.Reason), cause.Message)
+	r.enterLocked(h, api.RankEnding, api.Reason(cause.Reason), cause.Message)
 	h.wake.Wake()
 }
 
-// endUnstarted ends a rank that was not given to the supervisor, and so never
-// will be. What was being prepared is given up. The caller holds mu.
-func (r *Ranks) endUnstarted(h *held, cause shimproto.Cause) {
+// endUnstartedLocked ends a rank that was not given to the supervisor, and so never
+// will be. What was being prepared is given up.
+func (r *Ranks) endUnstartedLocked(h *held, cause shimproto.Cause) {
 	if h.Committed || h.Doc.Phase.Ended() {
 		return
 	}
 	h.order = &order{cause: cause}
 	h.Doc.EndedAt = r.now()
-	r.enter(h, api.RankExited, api.Reason(cause.Reason), cause.Message)
+	r.enterLocked(h, api.RankExited, api.Reason(cause.Reason), cause.Message)
 	if h.giveUp != nil {
 		h.giveUp()
 	}

@@ -11,8 +11,8 @@ import (
 	"fulmen/daemon/internal/gate"
 )
 
-// fence is what is known of a job's epochs and attempts. The caller holds mu.
-func (r *Ranks) fence(job api.JobID) *fence {
+// fenceLocked is what is known of a job's epochs and attempts.
+func (r *Ranks) fenceLocked(job api.JobID) *fence {
 	f := r.jobs[job]
 	if f == nil {
 		f = &fence{}
@@ -21,12 +21,12 @@ func (r *Ranks) fence(job api.JobID) *fence {
 	return f
 }
 
-// admit refuses a home of a lower epoch of a job than this node or its arbiter know,
-// and one whose spec is not that of the ranks here; a higher epoch counts from now on.
-// The caller holds mu.
-func (r *Ranks) admit(job api.JobID, home gate.Home) error {
-	f, epoch := r.fence(job), home.Epoch()
-	for _, h := range r.ofJob(job) {
+// admitLocked refuses a home of a lower epoch of a job than this node or its arbiter
+// know, and one whose spec is not that of the ranks here; a higher epoch counts from
+// now on.
+func (r *Ranks) admitLocked(job api.JobID, home gate.Home) error {
+	f, epoch := r.fenceLocked(job), home.Epoch()
+	for _, h := range r.ofJobLocked(job) {
 		if h.Doc.SpecSHA256 != home.SpecSHA256() {
 			return api.NewError(api.ReasonSpecAltered, h.ref().String())
 		}
@@ -38,10 +38,10 @@ func (r *Ranks) admit(job api.JobID, home gate.Home) error {
 		return nil
 	}
 	f.Epoch = epoch
-	if len(r.ofJob(job)) == 0 {
+	if len(r.ofJobLocked(job)) == 0 {
 		return nil // there is nothing here that a former home could touch
 	}
-	return r.saveFence(job)
+	return r.saveFenceLocked(job)
 }
 
 // Bind has the ranks of a job follow its spec as its home, this node, has signed it
@@ -50,10 +50,10 @@ func (r *Ranks) admit(job api.JobID, home gate.Home) error {
 func (r *Ranks) Bind(job api.JobID, sha256 string) {
 	r.mu.Lock()
 	var changed []*held
-	for _, h := range r.ofJob(job) {
+	for _, h := range r.ofJobLocked(job) {
 		if h.Doc.SpecSHA256 != sha256 {
 			h.Doc.SpecSHA256 = sha256
-			r.say(h.ref())
+			r.reportLocked(h.ref())
 			changed = append(changed, h)
 		}
 	}
@@ -65,9 +65,9 @@ func (r *Ranks) Bind(job api.JobID, sha256 string) {
 	}
 }
 
-// ended reports whether the order to end a rank was taken, which may come before
-// the one to start it. The caller holds mu.
-func (f *fence) ended(ref api.RankRef) bool {
+// endedLocked reports whether the order to end a rank was taken, which may come
+// before the one to start it.
+func (f *fence) endedLocked(ref api.RankRef) bool {
 	return ref.Attempt < f.Attempt || ref.Attempt == f.Attempt && (f.Ended || slices.Contains(f.Ranks, ref.Rank))
 }
 
@@ -77,8 +77,8 @@ func (f *fence) end(attempt int, ranks []int) bool {
 	if attempt < f.Attempt || attempt == f.Attempt && f.Ended {
 		return false
 	}
-	news := attempt > f.Attempt
-	if news {
+	isNew := attempt > f.Attempt
+	if isNew {
 		f.Attempt, f.Ranks = attempt, nil
 	}
 	if len(ranks) == 0 {
@@ -87,10 +87,10 @@ func (f *fence) end(attempt int, ranks []int) bool {
 	}
 	for _, rank := range ranks {
 		if !slices.Contains(f.Ranks, rank) {
-			f.Ranks, news = append(slices.Clone(f.Ranks), rank), true
+			f.Ranks, isNew = append(slices.Clone(f.Ranks), rank), true
 		}
 	}
-	return news
+	return isNew
 }
 
 // attempt notes that an attempt is started here. The caller has asked ended.
@@ -101,15 +101,15 @@ func (f *fence) attempt(n int) {
 	}
 }
 
-// saveFence keeps what was noted. The caller holds mu, so that what is written
-// last is what is true last.
-func (r *Ranks) saveFence(job api.JobID) error {
+// saveFenceLocked keeps what was noted. The lock has what is written last be what is
+// true last.
+func (r *Ranks) saveFenceLocked(job api.JobID) error {
 	folder := r.jobFolder(job)
 	if err := makeFolder(folder); err != nil {
 		return err
 	}
-	if err := writeWhole(filepath.Join(folder, fenceFile), r.fence(job)); err != nil {
-		return fmt.Errorf("what is over of %s could not be kept: %w", job, err)
+	if err := writeWhole(filepath.Join(folder, fenceFile), r.fenceLocked(job)); err != nil {
+		return fmt.Errorf("which attempts of %s are over could not be saved: %w", job, err)
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 	}
 	asks := f.cfg.Clock.Boot() + askEvery
 	for {
-		if err := t.tell(); err != nil {
+		if err := t.notify(); err != nil {
 			return shimproto.ExitRecord{}, err
 		}
 		if now := f.cfg.Clock.Boot(); now >= asks {
@@ -207,8 +207,8 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 			f.cfg.Log.Error("a rank outlives its time, and its shim does not end it", "rank", f.h.ref().String())
 			return shimproto.ExitRecord{}, errSilent // attach sees the same
 		}
-		rang := make(chan struct{})
-		timer := f.cfg.Clock.AfterFunc(min(again, max(0, asks-f.cfg.Clock.Boot())), func() { close(rang) })
+		woken := make(chan struct{})
+		timer := f.cfg.Clock.AfterFunc(min(again, max(0, asks-f.cfg.Clock.Boot())), func() { close(woken) })
 		select {
 		case reply, ok := <-replies:
 			timer.Stop()
@@ -218,12 +218,12 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 			if exit, ok := reply.(shimproto.Exit); ok {
 				return exit.Record, nil
 			}
-			if err := t.hear(reply); err != nil {
+			if err := t.receive(reply); err != nil {
 				return shimproto.ExitRecord{}, err
 			}
 		case <-f.h.wake:
 			timer.Stop()
-		case <-rang:
+		case <-woken:
 		case <-f.ctx.Done():
 			timer.Stop()
 			return shimproto.ExitRecord{}, f.ctx.Err()
@@ -234,5 +234,5 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 func (r *Ranks) epoch(job api.JobID) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.fence(job).Epoch
+	return r.fenceLocked(job).Epoch
 }

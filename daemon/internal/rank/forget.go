@@ -22,12 +22,12 @@ func (r *Ranks) Forget(ctx context.Context, job api.JobID, output api.OutputPoli
 		return ctx.Err()
 	}
 	r.mu.Lock()
-	ranks := r.ofJob(job)
+	ranks := r.ofJobLocked(job)
 	for _, h := range ranks {
 		if output != "" {
 			h.Output = output
 		}
-		r.endOne(h, causeOf(api.ReasonJobDeleted, ""), 0)
+		r.endOneLocked(h, causeOf(api.ReasonJobDeleted, ""), 0)
 	}
 	r.mu.Unlock()
 	for _, h := range ranks {
@@ -45,9 +45,9 @@ func (r *Ranks) drop(job api.JobID) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	keep := false
-	for _, h := range r.ofJob(job) {
+	for _, h := range r.ofJobLocked(job) {
 		delete(r.held, h.ref())
-		r.say(h.ref())
+		r.reportLocked(h.ref())
 		keep = keep || h.Output == api.OutputKeep
 	}
 	delete(r.jobs, job)

@@ -11,27 +11,16 @@ import (
 // Channels carries JACCL's side channels, over which ranks exchange what they need
 // before RDMA can begin.
 type Channels interface {
-	// Open gives the address at which the program of a rank finds its side channel,
-	// and carries it from then on. How far it comes is told by [Ranks.SetHandshake],
-	// what ends it by [Ranks.Fail].
-	Open(c Channel) (coordinator netip.AddrPort, err error)
+	// Open gives the address at which the program of a rank finds its side channel, and
+	// carries it from then on, within a time. The epoch is that of the job's home, and
+	// the nodes are those of the attempt's ranks, by rank. How far it comes is told by
+	// [Ranks.SetHandshake], what ends it by [Ranks.Fail].
+	Open(rank api.RankRef, epoch uint64, nodes []api.NodeID, within time.Duration) (coordinator netip.AddrPort, err error)
 	// Settle gives how far a rank has come whose program has ended, which may not have
 	// been told yet; false where it has no channel.
 	Settle(rank api.RankRef) (api.Handshake, bool)
 	// Close ends it; one that is not open stays so.
 	Close(rank api.RankRef)
-}
-
-// Channel is the side channel of one rank.
-type Channel struct {
-	// Rank is whose it is.
-	Rank api.RankRef
-	// Epoch is that of the job's home.
-	Epoch uint64
-	// Nodes are the nodes of the attempt's ranks, by rank.
-	Nodes []api.NodeID
-	// Within is how long it carries anything.
-	Within time.Duration
 }
 
 // joins reports whether the ranks of a plan have a handshake that can be watched.
@@ -53,19 +42,19 @@ func (r *Ranks) SetHandshake(ref api.RankRef, now api.Handshake) {
 	}
 	h.Doc.Handshake = &now // never changed in place: published copies share it
 	if now.State == api.HandshakeJoined && h.Doc.Phase == api.RankHandshake {
-		r.enter(h, api.RankRunning, "", "")
+		r.enterLocked(h, api.RankRunning, "", "")
 	}
 	if now.State == api.HandshakeJoined {
 		h.unsaved = true
 		h.wake.Wake()
 	}
-	r.say(ref)
+	r.reportLocked(ref)
 }
 
 // settle takes what of a rank's handshake was not told before its program's end.
 func (r *Ranks) settle(h *held) {
 	r.mu.Lock()
-	open := joining(&h.Doc) && !h.Doc.Phase.Ended() && r.cfg.Channels != nil
+	open := joining(&h.Doc) && !h.Doc.Phase.Ended()
 	r.mu.Unlock()
 	if !open {
 		return
@@ -81,37 +70,18 @@ func (r *Ranks) Fail(ref api.RankRef, why *api.Error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.held[ref]; h != nil && h.order == nil {
-		r.endOne(h, shimproto.Cause{Reason: string(why.Data.Reason), Message: why.Message}, r.cfg.failedGrace())
+		r.endOneLocked(h, shimproto.Cause{Reason: string(why.Data.Reason), Message: why.Message}, r.cfg.Times(api.JobSpec{}).FailedGrace)
 	}
-}
-
-func (c *Config) failedGrace() time.Duration {
-	if c.FailedGrace == nil {
-		return api.DefaultFailedGrace
-	}
-	return c.FailedGrace()
 }
 
 // openChannel opens the side channel of a rank whose plan has one.
 func (r *Ranks) openChannel(w wanted) (coordinator netip.AddrPort, err error) {
-	nodes := make([]api.NodeID, len(w.plan.Ranks))
-	for i, planned := range w.plan.Ranks {
+	nodes := make([]api.NodeID, len(w.Plan.Ranks))
+	for i, planned := range w.Plan.Ranks {
 		nodes[i] = planned.Node
 	}
-	return r.cfg.Channels.Open(Channel{
-		Rank: w.ref, Epoch: w.epoch, Nodes: nodes, Within: r.cfg.starting(w.spec) + r.cfg.handshake(w.spec),
-	})
-}
-
-// closeChannel ends what carries for a rank.
-func (r *Ranks) closeChannel(ref api.RankRef) {
-	if r.cfg.Channels != nil {
-		r.cfg.Channels.Close(ref)
-	}
-}
-
-func (c *Config) handshake(spec api.JobSpec) time.Duration {
-	return duration(spec.Deadlines.HandshakeS, c.Handshake, api.DefaultHandshake)
+	times := r.cfg.Times(w.spec)
+	return r.cfg.Channels.Open(w.Rank, w.Epoch, nodes, times.Starting+times.Handshake)
 }
 
 // interrupt ends a rank whose side channel went with the daemon before.
@@ -126,5 +96,5 @@ func (r *Ranks) interrupt(h *held) {
 
 // interruption is why such a rank ended, also where its program has noticed first.
 func interruption(h *held) *api.Error {
-	return restarted(h, "The daemon that carried the side channel of rank %d ended, and was started again, before it had joined its group.")
+	return restarted(h, "The daemon that carried the side channel of rank %d was restarted before the rank had joined its group.")
 }

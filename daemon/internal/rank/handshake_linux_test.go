@@ -16,21 +16,28 @@ import (
 	"fulmen/daemon/api"
 )
 
+// channel is what one was opened with.
+type channel struct {
+	epoch  uint64
+	nodes  []api.NodeID
+	within time.Duration
+}
+
 // channels are side channels that are opened and closed, and carry nothing.
 type channels struct {
 	mu     sync.Mutex
-	open   map[api.RankRef]Channel
+	open   map[api.RankRef]channel
 	refuse error
 	last   api.Handshake // what Settle gives
 }
 
-func (c *channels) Open(ch Channel) (netip.AddrPort, error) {
+func (c *channels) Open(rank api.RankRef, epoch uint64, nodes []api.NodeID, within time.Duration) (netip.AddrPort, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.refuse != nil {
 		return netip.AddrPort{}, c.refuse
 	}
-	c.open[ch.Rank] = ch
+	c.open[rank] = channel{epoch, nodes, within}
 	return netip.MustParseAddrPort("127.0.0.1:20001"), nil
 }
 
@@ -47,7 +54,7 @@ func (c *channels) Close(ref api.RankRef) {
 	delete(c.open, ref)
 }
 
-func (c *channels) of(ref api.RankRef) (Channel, bool) {
+func (c *channels) of(ref api.RankRef) (channel, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ch, ok := c.open[ref]
@@ -56,7 +63,7 @@ func (c *channels) of(ref api.RankRef) (Channel, bool) {
 
 // jaccl is a node that can start ranks of JACCL.
 func jaccl(t *testing.T) (*mac, *channels) {
-	m, c := newMac(t), &channels{open: map[api.RankRef]Channel{}}
+	m, c := newMac(t), &channels{open: map[api.RankRef]channel{}}
 	m.config = func(cfg *Config) { cfg.Channels = c }
 	return m, c
 }
@@ -93,7 +100,7 @@ func TestTheSurroundingsOfARankOfJACCL(t *testing.T) {
 			is.Equal(*doc.Handshake, api.Handshake{State: api.HandshakeNone})
 			ch, open := c.of(p.Rank)
 			is.True(open)
-			is.Equal(ch, Channel{Rank: p.Rank, Epoch: 1, Nodes: []api.NodeID{m.homeID, m.id}, Within: api.DefaultStarting + api.DefaultHandshake})
+			is.Equal(ch, channel{1, []api.NodeID{m.homeID, m.id}, api.DefaultStarting + api.DefaultHandshake})
 			m.ranks.SetHandshake(p.Rank, api.Handshake{State: api.HandshakeHeld})
 			eventually(t, "a held rank", func() bool { return m.until(p.Rank, api.RankHandshake).Handshake.State == api.HandshakeHeld })
 			eventually(t, "all that it prints", func() bool { return strings.HasSuffix(m.output(p.Rank), "null]]\n") })
@@ -107,7 +114,7 @@ func TestTheSurroundingsOfARankOfJACCL(t *testing.T) {
 			is.Equal(doc.Handshake.State, api.HandshakeJoined)
 			_, open = c.of(p.Rank)
 			is.True(!open)
-			is.Equal(m.output(p.Rank), "MLX_JACCL_COORDINATOR=127.0.0.1:20001\n"+more+"MLX_RANK=1\n"+`[[null,["rdma_en3"]],[["rdma_en4"],null]]`+"\n")
+			is.Equal(m.output(p.Rank), "MLX_JACCL_COORDINATOR=127.0.0.1:20001\n"+more+"MLX_RANK=1\n"+`[[null,"rdma_en3"],["rdma_en4",null]]`+"\n")
 		})
 	}
 }
@@ -170,8 +177,12 @@ func TestAFailureOfTheSideChannelEndsTheRank(t *testing.T) {
 	is := is.New(t)
 	m, _ := jaccl(t)
 	m.config = func(cfg *Config) {
-		cfg.Channels = &channels{open: map[api.RankRef]Channel{}}
-		cfg.FailedGrace = func() time.Duration { return 100 * time.Millisecond }
+		cfg.Channels = &channels{open: map[api.RankRef]channel{}}
+		cfg.Times = func(spec api.JobSpec) Times {
+			t := times(spec)
+			t.FailedGrace = 100 * time.Millisecond
+			return t
+		}
 	}
 	m.boot()
 	p := m.group("trap '' TERM; sleep 60")
@@ -261,7 +272,7 @@ func TestAnEndForWantOfTheDaemonIsTold(t *testing.T) {
 				return
 			}
 			is.Equal(doc.Reason, api.ReasonDaemonRestarted)
-			is.Equal(doc.Message, "The daemon that carried the side channel of rank "+strconv.Itoa(p.Rank.Rank)+" ended, and was started again, before it had joined its group.")
+			is.Equal(doc.Message, "The daemon that carried the side channel of rank "+strconv.Itoa(p.Rank.Rank)+" was restarted before the rank had joined its group.")
 		})
 	}
 }
@@ -269,7 +280,7 @@ func TestAnEndForWantOfTheDaemonIsTold(t *testing.T) {
 // No matrix that JACCL would refuse, or read as something else, reaches a program.
 func TestMatricesThatJACCLRefuses(t *testing.T) {
 	t.Parallel()
-	a, b := []string{"rdma_en3"}, []string{"rdma_en3", "rdma_en4"}
+	a, b, twice := []string{"rdma_en3"}, []string{"rdma_en3", "rdma_en4"}, []string{"rdma_en3", "rdma_en3"}
 	for name, c := range map[string]struct {
 		shape   api.PlanShape
 		devices [][][]string
@@ -282,6 +293,8 @@ func TestMatricesThatJACCLRefuses(t *testing.T) {
 		"a line as a mesh":         {api.ShapeMesh, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}},
 		"a line as a ring":         {api.ShapeRing, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}},
 		"a ring of two widths":     {api.ShapeRing, [][][]string{{nil, a, a}, {a, nil, b}, {a, b, nil}}},
+		"a mesh of two widths":     {api.ShapeMesh, [][][]string{{nil, a, b}, {a, nil, a}, {b, a, nil}}},
+		"the same device twice":    {api.ShapeMesh, [][][]string{{nil, twice, b}, {b, nil, b}, {b, b, nil}}},
 		"a device without name":    {api.ShapeMesh, [][][]string{{nil, {""}, a}, {a, nil, a}, {a, a, nil}}},
 	} {
 		plan := api.Plan{Shape: c.shape, Ranks: make([]api.PlanRank, 3), Devices: c.devices}
@@ -290,7 +303,7 @@ func TestMatricesThatJACCLRefuses(t *testing.T) {
 		}
 	}
 	is := is.New(t)
-	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeMesh, Ranks: make([]api.PlanRank, 3), Devices: [][][]string{{nil, a, b}, {a, nil, a}, {b, a, nil}}}))
+	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeMesh, Ranks: make([]api.PlanRank, 3), Devices: [][][]string{{nil, b, b}, {b, nil, b}, {b, b, nil}}}))
 	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeRing, Ranks: make([]api.PlanRank, 2), Devices: [][][]string{{nil, b}, {b, nil}}}))
 	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeRing, Ranks: make([]api.PlanRank, 4), Devices: [][][]string{
 		{nil, a, nil, a}, {a, nil, a, nil}, {nil, a, nil, a}, {a, nil, a, nil}}}))

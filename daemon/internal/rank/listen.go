@@ -32,10 +32,10 @@ func (r *Ranks) listen(ctx context.Context, home gate.Home, p api.PeerListenPara
 		return nil, err
 	}
 	if len(p.Addresses) == 0 || len(p.Addresses) > maxAddresses {
-		return nil, api.Errorf(api.ReasonBadValue, "addresses", "%d addresses are not from 1 to %d.", len(p.Addresses), maxAddresses)
+		return nil, api.Errorf(api.ReasonBadValue, "addresses", "Ports were asked for at %d addresses; 1 to %d are allowed.", len(p.Addresses), maxAddresses)
 	}
 	r.mu.Lock()
-	err := r.admit(p.Rank.Job, home)
+	err := r.admitLocked(p.Rank.Job, home)
 	r.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func FreePorts(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, e
 	for i, a := range addresses {
 		l, err := config.Listen(ctx, "tcp", netip.AddrPortFrom(a, 0).String())
 		if err != nil {
-			return nil, api.Errorf(api.ReasonPortTaken, a.String(), "Nothing can listen at %s%s.", a, native.Said(err))
+			return nil, api.Errorf(api.ReasonPortTaken, a.String(), "Nothing can listen at %s%s.", a, native.ErrnoSuffix(err))
 		}
 		defer l.Close()
 		found[i] = netip.AddrPortFrom(a, l.Addr().(*net.TCPAddr).AddrPort().Port())

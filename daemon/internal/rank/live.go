@@ -4,19 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 	"fulmen/native/waker"
 )
 
-// order is that a rank ends.
+// order is an order to end a rank.
 type order struct {
 	killAt time.Duration // on Boot
 	cause  shimproto.Cause
@@ -53,15 +57,12 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 	lease := r.watchLease(h)
 	defer lease()
 	began, whole := r.cfg.Clock.Boot(), ctx
-	ctx, cancel := r.within(ctx, r.mayTake(w), "rank "+w.ref.String()+" to be prepared")
+	ctx, cancel := r.within(ctx, r.mayTake(w), "rank "+w.Rank.String()+" to be prepared")
 	defer cancel()
 
 	program := w.spec.Program
 	if program.Sync {
-		if r.cfg.Fetch == nil {
-			return shimproto.Spec{}, api.Errorf(api.ReasonNotSupportedByPlatform, "sync", "This node cannot fetch the job's folder.")
-		}
-		directory, err := r.cfg.Fetch(ctx, w.ref.Job, w.spec, w.account, w.plan)
+		directory, err := r.cfg.Fetch(ctx, w.Rank.Job, w.spec, w.account, w.Plan)
 		if err != nil {
 			return shimproto.Spec{}, w.because(ctx, err)
 		}
@@ -72,7 +73,7 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 			return shimproto.Spec{}, w.because(ctx, err)
 		}
 	}
-	resolved, err := r.cfg.Preparer.Resolve(ctx, w.account, program, w.environment)
+	resolved, err := r.cfg.Preparer.Resolve(ctx, w.account, program, w.Environment)
 	if err != nil {
 		return shimproto.Spec{}, w.because(ctx, err)
 	}
@@ -81,7 +82,7 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 		h.Doc.Versions, h.Doc.MLX = resolved.Versions, resolved.MLX
 		r.mu.Unlock()
 	}
-	if w.waits {
+	if w.Wait {
 		if err := r.waitForOthers(whole, h, w, began); err != nil {
 			return shimproto.Spec{}, err
 		}
@@ -102,9 +103,7 @@ func (w wanted) because(ctx context.Context, err error) error {
 	if w.spec.Program.Prepares() {
 		reason = api.ReasonPreparingTimeout
 	}
-	e := api.Errorf(reason, "", "The rank was not ready to start in time: %s.", late.Error())
-	e.Data.WaitingFor = late.WaitingFor
-	return e
+	return api.Errorf(reason, "", "The rank was not ready to start in time: %s.", late.Error()).WithWait(late.WaitingFor)
 }
 
 // runPrepare runs the spec's preparation and keeps what it prints.
@@ -120,24 +119,24 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 	}
 	known, ok := errors.AsType[*api.Error](err)
 	if !ok {
-		r.cfg.Log.Warn("a preparation command could not be run", "rank", w.ref.String(), "err", err)
-		known = api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command could not be run%s.", native.Said(err))
+		r.cfg.Log.Warn("a preparation command could not be run", "rank", w.Rank.String(), "err", err)
+		known = api.Errorf(api.ReasonPrepareFailed, w.Rank.String(), "The preparation command could not be run%s.", native.ErrnoSuffix(err))
 	}
-	said := lastLine(path)
+	printed := lastLine(path)
 	if lines := known.Data.Causes; len(lines) > 0 { // what it printed last, line by line
-		said = lines[0].Message
+		printed = lines[0].Message
 		for _, line := range lines[1:] {
-			said += " | " + line.Message
+			printed += " | " + line.Message
 		}
 	}
 	// The home adds the node's name behind the rank.
-	told := *known
-	told.Message = fmt.Sprintf("Rank %d was not prepared: %s; fulmen job logs %s --prepare --rank %d shows what the command printed",
-		w.ref.Rank, strings.TrimSuffix(known.Message, "."), w.ref.Job, w.ref.Rank)
-	if said != "" {
-		told.Message += ", at last: " + said
+	e := *known
+	e.Message = fmt.Sprintf("Rank %d was not prepared: %s; fulmen job logs %s --prepare --rank %d shows what the command printed",
+		w.Rank.Rank, strings.TrimSuffix(known.Message, "."), w.Rank.Job, w.Rank.Rank)
+	if printed != "" {
+		e.Message += ", at last: " + printed
 	}
-	return &told
+	return &e
 }
 
 // watchLease ends a rank that is not spawned yet when nobody renews it.
@@ -155,7 +154,7 @@ func (r *Ranks) watchLease(h *held) (done func()) {
 				return
 			}
 			if left <= 0 {
-				r.endUnstarted(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
+				r.endUnstartedLocked(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
 				r.mu.Unlock()
 				return
 			}
@@ -182,14 +181,14 @@ func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 		r.mu.Unlock()
 		return context.Canceled // endUnstarted has said why
 	case left <= 0:
-		r.endUnstarted(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
+		r.endUnstartedLocked(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
 		r.mu.Unlock()
 		return context.Canceled
 	}
 	// From here on it may exist: an order to end it is for the shim.
 	h.Committed = true
 	h.Doc.Phase, h.Doc.PhaseSince = api.RankStarting, r.now()
-	r.say(h.ref())
+	r.reportLocked(h.ref())
 	r.mu.Unlock()
 	spec.LeaseS = left.Seconds()
 	if err := r.write(h, spec); err != nil {
@@ -211,7 +210,7 @@ func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 		if errors.Is(err, native.ErrUnsupported) {
 			return api.Errorf(api.ReasonSupervisorUnavailable, h.Label, "The system's supervisor does not start programs here.").From(err)
 		}
-		return api.Errorf(api.ReasonSpawnFailed, h.Label, "The system's supervisor could not start the rank%s.", native.Said(err)).From(err)
+		return api.Errorf(api.ReasonSpawnFailed, h.Label, "The system's supervisor could not start the rank%s.", native.ErrnoSuffix(err)).From(err)
 	}
 	return err
 }
@@ -237,4 +236,103 @@ func (r *Ranks) write(h *held, spec shimproto.Spec) error {
 		}
 	}
 	return nil
+}
+
+// homeFirst is by how much longer than the job's home a node waits for the other
+// ranks, a tenth of that time at most, so that it is the home that ends them all,
+// and says who was not prepared.
+const homeFirst = 10 * time.Second
+
+// mayTake is how long it may take until a rank can be started.
+func (r *Ranks) mayTake(w wanted) time.Duration {
+	if w.spec.Program.Prepares() {
+		return r.cfg.Times(w.spec).Preparing
+	}
+	return r.cfg.Times(w.spec).Starting
+}
+
+// waitsForLocked has a rank wait for the others of its job. The ports that were
+// found for it rest until it has bound them.
+func (r *Ranks) waitsForLocked(h *held, w wanted) {
+	h.others = make(chan struct{})
+	if w.Rank.Rank >= len(w.Plan.Hosts) {
+		return
+	}
+	for _, host := range w.Plan.Hosts[w.Rank.Rank] {
+		if a, err := netip.ParseAddrPort(host); err == nil {
+			r.ports[a] = r.cfg.Clock.Boot() + r.mayTake(w) + portRest
+		}
+	}
+}
+
+// waitForOthers says that the rank is prepared, and waits until all are: until the
+// home says so, or the rank is to end, or the time is over that it has.
+func (r *Ranks) waitForOthers(ctx context.Context, h *held, w wanted, began time.Duration) error {
+	r.mu.Lock()
+	h.Doc.PreparedAt = r.now()
+	if !h.Doc.Phase.Ended() {
+		r.reportLocked(w.Rank)
+	}
+	others := h.others
+	r.mu.Unlock()
+	if others == nil { // it was told before
+		return nil
+	}
+	all := r.mayTake(w)
+	left := began + all + min(homeFirst, all/10) - r.cfg.Clock.Boot()
+	ctx, cancel := r.within(ctx, left, "the other ranks of "+w.Rank.Job.String()+" to be prepared")
+	defer cancel()
+	select {
+	case <-others:
+		return nil
+	case <-ctx.Done():
+	}
+	if _, ok := errors.AsType[*native.DeadlineError](context.Cause(ctx)); !ok {
+		return context.Cause(ctx)
+	}
+	waited := r.unprepared(w)
+	return api.Errorf(api.ReasonPreparingTimeout, w.Rank.String(), "Rank %d was prepared, and waited in vain for %s.", w.Rank.Rank, waited).
+		WithWait(waited)
+}
+
+// unprepared says for whom a rank waits, as far as this node has heard: for ranks
+// that are not prepared, or for the job's home, which does not say that all are.
+func (r *Ranks) unprepared(w wanted) string {
+	isReady := func(rec *ledger.Record) bool {
+		doc, err := ledger.Shared[api.Rank](rec)
+		return err == nil && (!doc.PreparedAt.IsZero() || doc.Phase != api.RankPreparing)
+	}
+	var names []string
+	for _, p := range w.Plan.Ranks {
+		ref := api.RankRef{Job: w.Rank.Job, Attempt: w.Rank.Attempt, Rank: p.Rank}
+		if ref != w.Rank && !slices.ContainsFunc(r.cfg.Jobs.Named(api.KindRank, ref.String(), false), isReady) {
+			names = append(names, fmt.Sprintf("rank %d on %s", p.Rank, p.Node.Display()))
+		}
+	}
+	if len(names) == 0 {
+		return "the job's home, " + w.from.Node().Display() + ", to start it"
+	}
+	return strings.Join(names, ", ")
+}
+
+// spawnPrepared has a rank run that waits for the others, or will once it is
+// prepared. The same order again, and one that comes after its end, changes nothing.
+func (r *Ranks) spawnPrepared(_ context.Context, home gate.Home, p api.PeerSpawnParams) (any, error) {
+	if err := checkCall(p.Rank.Job, p.Rank.Attempt, p.Epoch); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.admitLocked(p.Rank.Job, home); err != nil {
+		return nil, err
+	}
+	h := r.held[p.Rank]
+	if h == nil || h.Doc.Epoch != p.Epoch {
+		return nil, api.Errorf(api.ReasonNoSuchRank, p.Rank.String(), "This node has no rank %s that waits to be started.", p.Rank)
+	}
+	if h.others != nil {
+		close(h.others)
+		h.others = nil
+	}
+	return api.Empty{}, nil
 }

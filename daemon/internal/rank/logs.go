@@ -35,7 +35,7 @@ func (r *Ranks) trimLogsTo(most int64) {
 	var total int64
 	r.mu.Lock()
 	for _, h := range r.held {
-		total += h.logsAtMost()
+		total += h.logsAtMostLocked()
 		all = append(all, logs{of: h, isEnded: h.Doc.Phase.Ended()})
 	}
 	r.mu.Unlock()
@@ -81,8 +81,8 @@ func (h *held) logPaths() [2]string {
 	return [2]string{filepath.Join(h.folder, api.OutFilePrefix+number), filepath.Join(h.folder, api.ErrFilePrefix+number)}
 }
 
-// logsAtMost bounds what its output takes. The caller holds Ranks.mu.
-func (h *held) logsAtMost() int64 {
+// logsAtMostLocked bounds what its output takes.
+func (h *held) logsAtMostLocked() int64 {
 	if h.logBytes != nil {
 		return *h.logBytes
 	}

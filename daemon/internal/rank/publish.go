@@ -7,10 +7,10 @@ import (
 	"fulmen/daemon/api"
 )
 
-// say has a rank's document published as it is then; what changes in between is
-// left out. The caller holds mu.
-func (r *Ranks) say(ref api.RankRef) {
-	r.unsaid[ref] = struct{}{}
+// reportLocked has a rank's document published as it is then; what changes in between
+// is left out.
+func (r *Ranks) reportLocked(ref api.RankRef) {
+	r.unpublished[ref] = struct{}{}
 	r.dirty.Wake()
 }
 
@@ -23,8 +23,8 @@ func (r *Ranks) publish() {
 		case <-r.dirty:
 		}
 		r.mu.Lock()
-		refs := slices.SortedFunc(maps.Keys(r.unsaid), api.RankRef.Compare)
-		clear(r.unsaid)
+		refs := slices.SortedFunc(maps.Keys(r.unpublished), api.RankRef.Compare)
+		clear(r.unpublished)
 		r.mu.Unlock()
 		for _, ref := range refs {
 			r.publishOne(ref)

@@ -26,12 +26,12 @@ type Ranks struct {
 
 	publishing sync.Mutex // before mu
 
-	mu     sync.Mutex
-	held   map[api.RankRef]*held
-	jobs   map[api.JobID]*fence
-	unsaid map[api.RankRef]struct{} // whose documents are to be published
-	made   uint64                   // the highest number of a rank
-	ports  ports
+	mu          sync.Mutex
+	held        map[api.RankRef]*held
+	jobs        map[api.JobID]*fence
+	unpublished map[api.RankRef]struct{} // whose documents are to be published
+	made        uint64                   // the highest number of a rank
+	ports       ports
 }
 
 // held is one rank. What it holds is guarded by Ranks.mu.
@@ -41,14 +41,14 @@ type held struct {
 	saving sync.Mutex // orders what is written of the record
 	hidden bool       // an attempt after it has started here: its document is gone
 
-	lease   time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
-	moved   waker.Waker        // lease has changed; nil where nobody watches it: its shim does
-	order   *order             // that it ends
-	wake    waker.Waker        // something is to be told to the shim
-	giveUp  context.CancelFunc // ends what is done before the program starts
-	others  chan struct{}      // closed when it may run, of one that waits for the job's other ranks
-	said    bool               // Config.Spawned was told
-	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
+	lease    time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
+	moved    waker.Waker        // lease has changed; nil where nobody watches it: its shim does
+	order    *order             // that it ends
+	wake     waker.Waker        // something is to be told to the shim
+	giveUp   context.CancelFunc // ends what is done before the program starts
+	others   chan struct{}      // closed when it may run, of one that waits for the job's other ranks
+	reported bool               // Config.Spawned was told
+	unsaved  bool               // the record on the disk is older than what a restarted daemon needs to know
 
 	inherited   bool // the daemon before has ordered its start
 	interrupted bool // and carried its side channel, before it had joined
@@ -63,15 +63,12 @@ type held struct {
 // New makes the node's side of ranks and sets the handlers of what other nodes
 // call. They answer once Restore is through.
 func New(cfg Config) *Ranks {
-	if cfg.Deleted == nil {
-		cfg.Deleted = func(api.JobID) bool { return false }
-	}
 	if cfg.Listen == nil {
 		cfg.Listen = FreePorts
 	}
 	r := &Ranks{
 		cfg: cfg, ready: make(chan struct{}), dirty: waker.New(), held: map[api.RankRef]*held{},
-		jobs: map[api.JobID]*fence{}, unsaid: map[api.RankRef]struct{}{}, ports: ports{},
+		jobs: map[api.JobID]*fence{}, unpublished: map[api.RankRef]struct{}{}, ports: ports{},
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	serve(r, gate.Start, r.start)
@@ -91,7 +88,7 @@ func (r *Ranks) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close lets go of the ranks, which run on.
+// Close ends what holds the ranks; their programs run on.
 func (r *Ranks) Close() {
 	r.mu.Lock()
 	r.stop() // whoever holds mu and sees no end may still begin something
@@ -118,7 +115,7 @@ func (r *Ranks) Live() []Live {
 	var all []Live
 	for ref, h := range r.held {
 		if !h.Doc.Phase.Ended() {
-			all = append(all, Live{Rank: ref, Home: h.Home, Epoch: r.fence(ref.Job).Epoch, Phase: h.Doc.Phase})
+			all = append(all, Live{Rank: ref, Home: h.Home, Epoch: r.fenceLocked(ref.Job).Epoch, Phase: h.Doc.Phase})
 		}
 	}
 	slices.SortFunc(all, func(a, b Live) int { return a.Rank.Compare(b.Rank) })
@@ -165,8 +162,8 @@ func (r *Ranks) labelOf(ref api.RankRef) string {
 	return api.RankLabel(r.cfg.Node, r.cfg.Cluster(), ref)
 }
 
-// ofJob lists the ranks of a job, ordered. The caller holds mu.
-func (r *Ranks) ofJob(job api.JobID) []*held {
+// ofJobLocked lists the ranks of a job, ordered.
+func (r *Ranks) ofJobLocked(job api.JobID) []*held {
 	var all []*held
 	for ref, h := range r.held {
 		if ref.Job == job {
@@ -177,23 +174,23 @@ func (r *Ranks) ofJob(job api.JobID) []*held {
 	return all
 }
 
-// add takes up a rank. The caller holds mu.
-func (r *Ranks) add(rec record, folder string) *held {
-	h := &held{record: rec, folder: folder, said: rec.Doc.PID != 0, wake: waker.New(), over: make(chan struct{}), cleared: make(chan struct{})}
+// addLocked begins to hold a rank.
+func (r *Ranks) addLocked(rec record, folder string) *held {
+	h := &held{record: rec, folder: folder, reported: rec.Doc.PID != 0, wake: waker.New(), over: make(chan struct{}), cleared: make(chan struct{})}
 	r.held[rec.ref()] = h
 	r.made = max(r.made, rec.Made)
 	return h
 }
 
-// enter moves a rank to a phase. The caller holds mu.
-func (r *Ranks) enter(h *held, phase api.RankPhase, reason api.Reason, message string) {
+// enterLocked moves a rank to a phase.
+func (r *Ranks) enterLocked(h *held, phase api.RankPhase, reason api.Reason, message string) {
 	if h.Doc.Phase != phase {
 		h.Doc.Phase, h.Doc.PhaseSince = phase, r.now()
 	}
 	if reason != "" {
 		h.Doc.Reason, h.Doc.Message = reason, message
 	}
-	r.say(h.ref())
+	r.reportLocked(h.ref())
 }
 
 // save writes the rank's record.
@@ -206,27 +203,12 @@ func (r *Ranks) save(h *held) error {
 	return writeWhole(recordPath(h.folder), rec)
 }
 
-func (r *Ranks) changed() {
-	if r.cfg.Changed != nil {
-		r.cfg.Changed()
-	}
-}
-
 func (r *Ranks) now() api.Time { return api.TimeOf(r.cfg.Clock.Now()) }
 
 // wait waits for a time, on the clock that counts sleep, or until something is
 // wanted of the rank. It reports false when the daemon lets go.
 func (r *Ranks) wait(d time.Duration, wake <-chan struct{}) bool {
-	passed := make(chan struct{})
-	timer := r.cfg.Clock.AfterFunc(d, func() { close(passed) })
-	defer timer.Stop()
-	select {
-	case <-r.ctx.Done():
-		return false
-	case <-passed:
-	case <-wake:
-	}
-	return true
+	return native.Wait(r.ctx, r.cfg.Clock, d, wake)
 }
 
 // within bounds a step of the rank's life.

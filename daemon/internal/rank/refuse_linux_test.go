@@ -56,9 +56,6 @@ func TestWhatIsNotStarted(t *testing.T) {
 		"a ring without addresses": {func(m *mac, p *api.PeerStartParams) {
 			p.Plan.Ranks = append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.homeID})
 		}, api.ReasonBadValue},
-		"a backend that is not there": {func(m *mac, p *api.PeerStartParams) {
-			p.Plan.Backend, p.Plan.Ranks = api.BackendJACCL, append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.homeID})
-		}, api.ReasonBackendUnsupported},
 		"a variable that is not passed": {func(m *mac, p *api.PeerStartParams) { p.Environment = map[string]string{"LD_PRELOAD": "x"} }, api.ReasonBadValue},
 		"no epoch":                      {func(m *mac, p *api.PeerStartParams) { p.Epoch = 0 }, api.ReasonHomeNotProven},
 		"no lease":                      {func(m *mac, p *api.PeerStartParams) { p.LeaseS = 0 }, api.ReasonBadValue},

@@ -16,7 +16,7 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.admit(p.Job, home); err != nil {
+	if err := r.admitLocked(p.Job, home); err != nil {
 		return nil, err
 	}
 	lease := secondsOf(p.LeaseS)
@@ -25,35 +25,34 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 	}
 	now := r.cfg.Clock.Boot()
 	result := api.PeerRenewResult{Ranks: []int{}}
-	for _, h := range r.ofJob(p.Job) {
+	for _, h := range r.ofJobLocked(p.Job) {
 		if h.Doc.Attempt != p.Attempt {
 			continue
 		}
-		result.PrintedBytes += h.bytesPrinted()
+		result.PrintedBytes += h.bytesPrintedLocked()
 		if h.Doc.Phase.Ended() {
 			continue
 		}
 		result.Ranks = append(result.Ranks, h.Doc.Rank)
 		// What has slept through its lease is not woken by a late renewal.
 		if h.lease == 0 || now < h.lease {
-			h.setLease(now + lease)
+			h.setLeaseLocked(now + lease)
 		}
 	}
 	return result, nil
 }
 
-// bytesPrinted is what the rank has printed, as its shim told last: that counts what a
-// full disk dropped, too. Every renewal has the shim tell it anew. The caller holds Ranks.mu.
-func (h *held) bytesPrinted() int64 {
+// bytesPrintedLocked is what the rank has printed, as its shim told last: that
+// counts what a full disk dropped, too. Every renewal has the shim tell it anew.
+func (h *held) bytesPrintedLocked() int64 {
 	if o := h.Doc.Output; o != nil {
 		return o.OutBytes + o.ErrBytes
 	}
 	return h.printed
 }
 
-// setLease has a rank live until then, and whoever watches its lease know. The
-// caller holds Ranks.mu.
-func (h *held) setLease(until time.Duration) {
+// setLeaseLocked has a rank live until then, and whoever watches its lease know.
+func (h *held) setLeaseLocked(until time.Duration) {
 	h.lease = until
 	h.wake.Wake()
 	h.moved.Wake()

@@ -37,8 +37,8 @@ func (r *Ranks) Restore(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	for _, h := range r.held {
-		r.hideOld(h)
-		r.say(h.ref())
+		r.hideOldLocked(h)
+		r.reportLocked(h.ref())
 		if h.Doc.Phase.Ended() {
 			_ = os.RemoveAll(filepath.Dir(h.Socket))
 			close(h.over)
@@ -52,7 +52,7 @@ func (r *Ranks) Restore(ctx context.Context) error {
 		return err
 	}
 	close(r.ready)
-	r.changed()
+	r.cfg.Changed()
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (r *Ranks) resume(h *held) {
 		r.follow(h)
 		return
 	}
-	r.concludeUnstarted(h, restarted(h, "The daemon that prepared rank %d ended, and was started again, before the program ran."))
+	r.concludeUnstarted(h, restarted(h, "The daemon that prepared rank %d was restarted before the program ran."))
 	r.clear(h)
 }
 
@@ -74,9 +74,8 @@ func restarted(h *held, text string) *api.Error {
 	return api.Errorf(api.ReasonDaemonRestarted, h.ref().String(), text, h.ref().Rank)
 }
 
-// hideOld hides the document of a rank when one of a later attempt is here. The
-// caller holds mu.
-func (r *Ranks) hideOld(h *held) { h.hidden = h.Doc.Attempt < highest(r.ofJob(h.Doc.Job)) }
+// hideOldLocked hides the document of a rank when one of a later attempt is here.
+func (r *Ranks) hideOldLocked(h *held) { h.hidden = h.Doc.Attempt < highest(r.ofJobLocked(h.Doc.Job)) }
 
 // readFolders reads what is known of every rank. What belongs to a job that was
 // deleted meanwhile is removed, unless it may live.
@@ -97,8 +96,8 @@ func (r *Ranks) readFolders() error {
 			continue
 		}
 		r.mu.Lock()
-		r.readJob(job)
-		live := slices.ContainsFunc(r.ofJob(job), func(h *held) bool { return !h.Doc.Phase.Ended() })
+		r.readJobLocked(job)
+		live := slices.ContainsFunc(r.ofJobLocked(job), func(h *held) bool { return !h.Doc.Phase.Ended() })
 		r.mu.Unlock()
 		if !live && r.cfg.Deleted(job) {
 			if err := r.drop(job); err != nil {
@@ -109,13 +108,13 @@ func (r *Ranks) readFolders() error {
 	return nil
 }
 
-// readJob reads a job's fence and ranks. The caller holds mu.
-func (r *Ranks) readJob(job api.JobID) {
+// readJobLocked reads a job's fence and ranks.
+func (r *Ranks) readJobLocked(job api.JobID) {
 	known, err := readFence(r.jobFolder(job))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.cfg.Log.Error("what was ended of a job cannot be read", "job", string(job), "err", err)
 	}
-	*r.fence(job) = known
+	*r.fenceLocked(job) = known
 	attempts, _ := os.ReadDir(r.jobFolder(job))
 	for _, attempt := range attempts {
 		n, err := strconv.Atoi(attempt.Name())
@@ -136,8 +135,8 @@ func (r *Ranks) readJob(job api.JobID) {
 				}
 				continue
 			}
-			r.add(rec, r.rankFolder(ref))
-			f := r.fence(job)
+			r.addLocked(rec, r.rankFolder(ref))
+			f := r.fenceLocked(job)
 			f.Epoch = max(f.Epoch, rec.Doc.Epoch)
 			f.attempt(n)
 		}
@@ -175,13 +174,13 @@ func (r *Ranks) restoreGrants() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for ref, h := range r.held {
-		if h.Doc.Phase.Ended() || r.cfg.RestoreGrant == nil {
+		if h.Doc.Phase.Ended() {
 			continue
 		}
-		err := r.cfg.RestoreGrant(Grant{
-			Rank: ref, Epoch: r.fence(ref.Job).Epoch, Principal: h.Principal, GPU: h.Plan.GPU,
-			MemoryBytes: h.Plan.MemoryBytes, Receptacles: h.Plan.Receptacles, Lease: secondsOf(h.LeaseS),
-		})
+		err := r.cfg.RestoreGrant(api.PeerGrantParams{
+			PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: r.fenceLocked(ref.Job).Epoch},
+			Principal:        h.Principal, GPU: h.Plan.GPU, MemoryBytes: h.Plan.MemoryBytes, PortNumbers: h.Plan.PortNumbers,
+		}, secondsOf(h.LeaseS))
 		if err != nil {
 			return fmt.Errorf("the grant of rank %s: %w", ref, err)
 		}

@@ -303,11 +303,11 @@ func (m *mac) renewLast(p api.PeerStartParams, leaseS float64) {
 		return shimproto.RequestHeader{ID: id, Epoch: int64(p.Epoch)}
 	}
 	err = errors.Join(
-		daemon.Send(shimproto.Hello{RequestHeader: header(1), Ref: shimRef(p.Rank), Versions: shimproto.OwnVersions(), PID: os.Getpid()}, patience),
-		daemon.Send(shimproto.Renew{RequestHeader: header(2), LeaseS: leaseS}, patience))
+		daemon.Send(shimproto.Hello{RequestHeader: header(1), Ref: shimRef(p.Rank), Versions: shimproto.OwnVersions(), PID: os.Getpid()}, timeout),
+		daemon.Send(shimproto.Renew{RequestHeader: header(2), LeaseS: leaseS}, timeout))
 	for err == nil {
 		var reply shimproto.Reply
-		reply, err = daemon.Receive(patience)
+		reply, err = daemon.Receive(timeout)
 		if status, ok := reply.(shimproto.Status); ok && status.Re == 2 {
 			return
 		}
@@ -421,7 +421,7 @@ func TestTheOutputOfOldRanksMakesRoom(t *testing.T) {
 		m.ranks.mu.Lock()
 		defer m.ranks.mu.Unlock()
 		for _, h := range m.ranks.held {
-			total += h.logsAtMost()
+			total += h.logsAtMostLocked()
 		}
 		return total
 	}
@@ -450,5 +450,5 @@ func TestTheOutputOfARankThatRunsIsBounded(t *testing.T) {
 	m.printed(p.Rank, 1)
 	m.ranks.mu.Lock()
 	defer m.ranks.mu.Unlock()
-	is.Equal(m.ranks.held[p.Rank].logsAtMost(), int64(logRoom))
+	is.Equal(m.ranks.held[p.Rank].logsAtMostLocked(), int64(logRoom))
 }

@@ -17,7 +17,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
@@ -28,9 +27,9 @@ import (
 )
 
 const (
-	// patience is how long a test waits for what must come.
-	patience = 2 * time.Minute
-	cluster  = api.ClusterID("0123456789abcdef0123456789abcdef")
+	// timeout is how long a test waits for what must come.
+	timeout = 2 * time.Minute
+	cluster = api.ClusterID("0123456789abcdef0123456789abcdef")
 )
 
 func TestMain(m *testing.M) { ranktest.Main(m) }
@@ -44,7 +43,7 @@ type mac struct {
 	job        api.JobID          // its own: processes of one unit are found by its label on the whole machine
 	home       ed25519.PrivateKey // of the other member, who submits and keeps the jobs
 	clock      native.Clock
-	desk       *peertest.Desk
+	scenario   *peertest.Network
 	caller     *peer.Peers // the home's node
 	ledger     *ledger.Ledger
 	documents  *documents
@@ -79,7 +78,7 @@ func newMac(t testing.TB) *mac {
 	}
 	own, home := newKey(t), newKey(t)
 	m := &mac{
-		t: t, job: api.NewJobID(), folder: folder, id: idOf(own), homeID: idOf(home), home: home, clock: clock, desk: peertest.NewDesk(),
+		t: t, job: api.NewJobID(), folder: folder, id: idOf(own), homeID: idOf(home), home: home, clock: clock, scenario: peertest.NewNetwork(),
 		grants:   &grants{held: map[api.RankRef]bool{}, epochs: map[api.JobID]uint64{}},
 		preparer: &preparer{}, supervisor: &supervisor{Supervisor: platform.Supervisor},
 		members: map[api.NodeID]ed25519.PublicKey{}, accounts: map[string]prepare.Account{"root": {Name: "root"}},
@@ -98,7 +97,7 @@ func newMac(t testing.TB) *mac {
 		t.Fatal(err)
 	}
 	m.ledger, m.documents = l, &documents{w}
-	m.caller = peer.New(m.homeID, m.desk.Add(m.homeID), gatetest.For(m.homeID, clock, nil))
+	m.caller = peer.New(m.homeID, m.scenario.Add(m.homeID), peertest.GateFor(m.homeID, clock, nil))
 	t.Cleanup(func() {
 		if m.ranks != nil {
 			m.ranks.Close()
@@ -123,6 +122,19 @@ func newMac(t testing.TB) *mac {
 	return m
 }
 
+// times are those of a spec, else the defaults.
+func times(spec api.JobSpec) Times {
+	t := Times{api.DefaultPreparing, api.DefaultStarting, api.DefaultHandshake, api.DefaultGrace, api.DefaultFailedGrace}
+	for of, s := range map[*time.Duration]*float64{
+		&t.Preparing: spec.Deadlines.PreparingS, &t.Starting: spec.Deadlines.StartingS, &t.Handshake: spec.Deadlines.HandshakeS, &t.Grace: spec.Deadlines.GraceS,
+	} {
+		if s != nil {
+			*of = secondsOf(*s)
+		}
+	}
+	return t
+}
+
 // boot starts a daemon, in place of the one that was there.
 func (m *mac) boot() *mac {
 	m.t.Helper()
@@ -133,13 +145,16 @@ func (m *mac) boot() *mac {
 	}
 	cfg := Config{
 		Node: m.id, Cluster: m.Cluster, Clock: m.clock, Jobs: m.ledger, Documents: m.documents,
-		Peers: peer.New(m.id, m.desk.Add(m.id), gatetest.New(gate.Config{
-			Self: m.id, Clock: m.clock, Electors: gatetest.Electors(m, nil),
+		Peers: peer.New(m.id, m.scenario.Add(m.id), peertest.NewGate(gate.Config{
+			Self: m.id, Clock: m.clock, Electors: peertest.Electors(m, nil),
 			Known: func(id api.JobID) (gate.Known, bool) { return m.known, m.known.Spec.Job == id },
 		})),
 		Deleted: func(id api.JobID) bool { return m.known.Gone && m.known.Spec.Job == id },
+		Times:   times,
 		Grants:  m.grants, RestoreGrant: m.grants.restore, Policy: m, Preparer: m.preparer, Supervisor: m.supervisor,
 		Program: os.Args[0], Folder: filepath.Join(m.folder, "jobs"), Runtime: filepath.Join(m.folder, "run"),
+		Channels: &channels{open: map[api.RankRef]channel{}},
+		Spawned:  func(api.RankRef) {}, Ended: func(api.Rank) {}, OutputLost: func(api.RankRef, string) {}, Changed: func() {},
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if m.config != nil {
@@ -156,7 +171,7 @@ func (m *mac) boot() *mac {
 func (m *mac) kill() {
 	if m.ranks != nil {
 		m.ranks.Close()
-		m.desk.Remove(m.id)
+		m.scenario.Remove(m.id)
 		m.grants.forget()
 	}
 }
@@ -190,7 +205,7 @@ func (m *mac) params(spec api.JobSpec) api.PeerStartParams {
 
 // call is a call of the home's node.
 func (m *mac) call(method string, params, result any) error {
-	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(m.t.Context(), timeout)
 	defer cancel()
 	if result == nil {
 		result = &api.Empty{}
@@ -235,10 +250,13 @@ func (m *mac) prove(params any) any {
 }
 
 // SignerKey is PublicKey: nobody was removed.
-func (m *mac) SignerKey(id api.NodeID) ([]byte, bool) { return m.PublicKey(id) }
+func (m *mac) SignerKey(id api.NodeID) (ed25519.PublicKey, bool) { return m.PublicKey(id) }
 
 // PublicKey makes the two nodes the members.
-func (m *mac) PublicKey(id api.NodeID) ([]byte, bool) { key, ok := m.members[id]; return key, ok }
+func (m *mac) PublicKey(id api.NodeID) (ed25519.PublicKey, bool) {
+	key, ok := m.members[id]
+	return key, ok
+}
 
 // Cluster is theirs.
 func (m *mac) Cluster() api.ClusterID { return cluster }
@@ -323,7 +341,7 @@ func (m *mac) shimPID() int {
 // eventually waits for something that nothing announces to a test.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	end := time.After(patience)
+	end := time.After(timeout)
 	for !is() {
 		select {
 		case <-end:
@@ -379,14 +397,15 @@ func (g *grants) forget() {
 	clear(g.epochs)
 }
 
-func (g *grants) restore(lent Grant) error {
+func (g *grants) restore(lent api.PeerGrantParams, lease time.Duration) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if lent.GPU != api.GPUShared || lent.MemoryBytes != 1<<20 || !lent.Principal.Valid() || lent.Lease <= 0 {
+	if lent.GPU != api.GPUShared || lent.MemoryBytes != 1<<20 || !lent.Principal.Valid() || lease <= 0 {
 		return fmt.Errorf("restored as %+v", lent)
 	}
-	g.held[lent.Rank], g.epochs[lent.Rank.Job] = true, lent.Epoch
-	return nil
+	ref, err := api.ParseRankRef(lent.Holder)
+	g.held[ref], g.epochs[ref.Job] = true, lent.Epoch
+	return err
 }
 
 func (g *grants) occupied(ref api.RankRef) bool {

@@ -49,15 +49,15 @@ func (r *Ranks) shimSpec(h *held, w wanted, resolved prepare.Resolved) (shimprot
 		return shimproto.Spec{}, err
 	}
 	spec := shimproto.Spec{
-		Ref: shimRef(w.ref), Epoch: int64(w.epoch), SpecHash: w.sha256,
+		Ref: shimRef(w.Rank), Epoch: int64(w.Epoch), SpecHash: w.from.SpecSHA256(),
 		Program: resolved.Program, Args: resolved.Args, Env: environment(resolved.Env, w, by), Dir: resolved.Dir,
 		Stdin: shimproto.StdinNone, Socket: h.Socket, Folder: h.folder, GraceS: h.GraceS,
 		LogHeadBytes: logHeadBytes, LogTailBytes: logTailBytes,
 	}
-	if target := w.spec.Program.Stdin; target == api.StdinAll || target == api.StdinRank0 && w.ref.Rank == 0 {
+	if target := w.spec.Program.Stdin; target == api.StdinAll || target == api.StdinRank0 && w.Rank.Rank == 0 {
 		spec.Stdin = shimproto.StdinSocket
 	}
-	if w.spec.Program.Terminal && w.ref.Rank == 0 {
+	if w.spec.Program.Terminal && w.Rank.Rank == 0 {
 		spec.Stdin = shimproto.StdinSocket
 		spec.Terminal = &shimproto.Terminal{Rows: 24, Columns: 80} // until its client says how large its own is
 	}
@@ -89,24 +89,24 @@ func shimRef(ref api.RankRef) shimproto.Ref {
 // the program is started.
 func (r *Ranks) join(w wanted, runtime string) (by joint, err error) {
 	switch {
-	case joins(w.plan):
+	case joins(w.Plan):
 		by.devices = filepath.Join(runtime, deviceFile)
-		if err := writeFor(w.account, by.devices, w.plan.Devices); err != nil {
+		if err := writeFor(w.account, by.devices, api.DeviceRows(w.Plan.Devices)); err != nil {
 			return by, err
 		}
 		coordinator, err := r.openChannel(w)
 		if err != nil {
 			return by, err
 		}
-		by.coordinator, by.ring = coordinator.String(), w.plan.Shape == api.ShapeRing
-	case len(w.plan.Ranks) > 1:
+		by.coordinator, by.ring = coordinator.String(), w.Plan.Shape == api.ShapeRing
+	case len(w.Plan.Ranks) > 1:
 		by.hosts = filepath.Join(runtime, hostsFile)
-		return by, writeFor(w.account, by.hosts, w.plan.Hosts)
+		return by, writeFor(w.account, by.hosts, w.Plan.Hosts)
 	}
 	return by, nil
 }
 
-// writeFor writes a file for an account's eyes.
+// writeFor writes a file that only the account can read.
 func writeFor(account prepare.Account, path string, content any) error {
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -157,13 +157,13 @@ func environment(resolved []string, w wanted, by joint) []string {
 			env = append(env, pair)
 		}
 	}
-	hasTerminal := w.spec.Program.Terminal && w.ref.Rank == 0
+	hasTerminal := w.spec.Program.Terminal && w.Rank.Rank == 0
 	if hasTerminal && !slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, "TERM=") }) {
 		env = append(env, "TERM=xterm-256color")
 	}
-	number := strconv.Itoa(w.ref.Rank)
+	number := strconv.Itoa(w.Rank.Rank)
 	env = append(env,
-		api.EnvJob+"="+string(w.ref.Job), api.EnvRank+"="+number, api.EnvWorldSize+"="+strconv.Itoa(len(w.plan.Ranks)),
+		api.EnvJob+"="+string(w.Rank.Job), api.EnvRank+"="+number, api.EnvWorldSize+"="+strconv.Itoa(len(w.Plan.Ranks)),
 		api.EnvMLXRank+"="+number,
 	)
 	for _, set := range []struct {
@@ -202,7 +202,7 @@ func (r *Ranks) SetPorts(ref api.RankRef, ports []int) {
 		return
 	}
 	h.Doc.Ports = slices.Clone(ports)
-	r.say(ref)
+	r.reportLocked(ref)
 }
 
 // TakePort takes an address out of the node's table of ports, unless somebody has
@@ -217,23 +217,23 @@ func (r *Ranks) TakePort(a netip.AddrPort) bool {
 	return true
 }
 
-// ReturnPort gives it back.
+// ReturnPort gives back a port that was handed out.
 func (r *Ranks) ReturnPort(a netip.AddrPort) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ports[a] = r.cfg.Clock.Boot() + portRest
 }
 
-// forGood is a time that does not come.
+// forGood is a time on Boot that never comes.
 const forGood = time.Duration(math.MaxInt64)
 
-// Receptacles are those whose RDMA device a rank of this node was granted, also of
-// one that has ended.
-func (r *Ranks) Receptacles(ref api.RankRef) []api.Receptacle {
+// PortNumbers gives the receptacles whose RDMA device a rank of this node was granted,
+// also where it has ended.
+func (r *Ranks) PortNumbers(ref api.RankRef) []api.PortNumber {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.held[ref]; h != nil {
-		return slices.Clone(h.Plan.Receptacles)
+		return slices.Clone(h.Plan.PortNumbers)
 	}
 	return nil
 }
@@ -267,14 +267,10 @@ func (r *Ranks) LiveRefs() []api.RankRef {
 // Shim is where the shim of a rank that has not ended listens, and the epoch that it
 // answers to.
 func (r *Ranks) Shim(ref api.RankRef) (socket string, epoch uint64, runs bool) {
-	_, socket, _, isHere := r.Folder(ref)
-	if !isHere {
-		return "", 0, false
-	}
-	for _, live := range r.Live() {
-		if live.Rank == ref {
-			return socket, live.Epoch, true
-		}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil && !h.Doc.Phase.Ended() {
+		return h.Socket, r.fenceLocked(ref.Job).Epoch, true
 	}
 	return "", 0, false
 }

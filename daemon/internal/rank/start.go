@@ -31,15 +31,15 @@ func (r *Ranks) start(_ context.Context, home gate.Home, p api.PeerStartParams) 
 	if err != nil {
 		return nil, err
 	}
-	folder := r.rankFolder(w.ref)
-	if err := errors.Join(makeFolder(r.jobFolder(w.ref.Job)), makeFolder(filepath.Dir(folder)), makeFolder(folder)); err != nil {
-		return nil, api.Errorf(api.ReasonSpawnFailed, w.ref.String(), "The rank's folder cannot be made%s.", native.Said(err)).From(err)
+	folder := r.rankFolder(w.Rank)
+	if err := errors.Join(makeFolder(r.jobFolder(w.Rank.Job)), makeFolder(filepath.Dir(folder)), makeFolder(folder)); err != nil {
+		return nil, api.Errorf(api.ReasonSpawnFailed, w.Rank.String(), "The rank's folder cannot be made%s.", native.ErrnoSuffix(err)).From(err)
 	}
 	h, err := r.accept(w)
 	if h == nil || err != nil {
 		return api.Empty{}, err
 	}
-	r.changed()
+	r.cfg.Changed()
 	return api.Empty{}, nil
 }
 
@@ -52,21 +52,21 @@ func (r *Ranks) mayStart(ref api.RankRef, home gate.Home) (known bool, err error
 }
 
 func (r *Ranks) mayStartLocked(ref api.RankRef, home gate.Home) (known bool, err error) {
-	if err := r.admit(ref.Job, home); err != nil {
+	if err := r.admitLocked(ref.Job, home); err != nil {
 		return false, err
 	}
-	h, f, epoch := r.held[ref], r.fence(ref.Job), home.Epoch()
+	h, f, epoch := r.held[ref], r.fenceLocked(ref.Job), home.Epoch()
 	switch {
 	case h != nil && h.Doc.Epoch == epoch:
 		return true, nil
 	case h != nil:
 		return false, api.Errorf(api.ReasonStaleEpoch, ref.String(), "The rank was started under epoch %d; a new home starts a new attempt.", h.Doc.Epoch)
-	case f.ended(ref):
+	case f.endedLocked(ref):
 		return false, api.Errorf(api.ReasonJobEnded, ref.String(), "The rank was ended before it was started.")
 	case ref.Attempt > f.Attempt && f.Starts >= maxStarts(home.Spec()):
 		return false, api.Errorf(api.ReasonRetriesSpent, ref.String(), "%d attempts were started here; the job's spec allows no more.", f.Starts)
 	}
-	for _, other := range r.ofJob(ref.Job) {
+	for _, other := range r.ofJobLocked(ref.Job) {
 		if other.Doc.Attempt != ref.Attempt && !other.Doc.Phase.Ended() {
 			return false, api.Errorf(api.ReasonWaitingForRanks, other.ref().String(), "Rank %s has not ended here.", other.ref())
 		}
@@ -91,39 +91,39 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	if r.ctx.Err() != nil {
 		return nil, api.NewError(api.ReasonStopping, string(r.cfg.Node))
 	}
-	if known, err := r.mayStartLocked(w.ref, w.from); known || err != nil {
+	if known, err := r.mayStartLocked(w.Rank, w.from); known || err != nil {
 		return nil, err
 	}
-	if !r.cfg.Grants.Occupy(w.ref, w.epoch) {
-		return nil, api.Errorf(api.ReasonGrantRefused, w.ref.String(), "There is no grant of rank %d any more: the daemon was started again since, or nobody renewed it.", w.ref.Rank)
+	if !r.cfg.Grants.Occupy(w.Rank, w.Epoch) {
+		return nil, api.Errorf(api.ReasonGrantRefused, w.Rank.String(), "The grant of rank %d is gone: the daemon was restarted since, or nobody renewed it.", w.Rank.Rank)
 	}
 	rec := record{
 		Doc: api.Rank{
-			Job: w.ref.Job, Attempt: w.ref.Attempt, Rank: w.ref.Rank, Epoch: w.epoch, SpecSHA256: w.sha256,
+			Job: w.Rank.Job, Attempt: w.Rank.Attempt, Rank: w.Rank.Rank, Epoch: w.Epoch, SpecSHA256: w.from.SpecSHA256(),
 			Phase: api.RankPreparing, PhaseSince: r.now(),
 		},
-		Principal: w.spec.Principal, Home: w.from.Node(), Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
-		Label: r.labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
+		Principal: w.spec.Principal, Home: w.from.Node(), Account: w.account.Name, Plan: w.planned, Output: w.spec.Output,
+		Label: r.labelOf(w.Rank), Socket: socketIn(r.runtimeFolder(w.Rank)), LeaseS: w.LeaseS, GraceS: r.cfg.Times(w.spec).Grace.Seconds(),
 	}
-	if joins(w.plan) && !w.spec.AllowSolo {
+	if joins(w.Plan) && !w.spec.AllowSolo {
 		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}
 	}
 	rec.Made = r.made + 1 // add counts it
-	h := r.add(rec, r.rankFolder(w.ref))
-	h.lease = r.cfg.Clock.Boot() + secondsOf(w.leaseS)
+	h := r.addLocked(rec, r.rankFolder(w.Rank))
+	h.lease = r.cfg.Clock.Boot() + secondsOf(w.LeaseS)
 	ctx, cancel := context.WithCancel(r.ctx)
 	h.giveUp = cancel
-	if w.waits {
-		r.waitsFor(h, w)
+	if w.Wait {
+		r.waitsForLocked(h, w)
 	}
-	r.fence(w.ref.Job).attempt(w.ref.Attempt)
-	for _, old := range r.ofJob(w.ref.Job) {
-		if old.Doc.Attempt < w.ref.Attempt && !old.hidden {
+	r.fenceLocked(w.Rank.Job).attempt(w.Rank.Attempt)
+	for _, old := range r.ofJobLocked(w.Rank.Job) {
+		if old.Doc.Attempt < w.Rank.Attempt && !old.hidden {
 			old.hidden = true
-			r.say(old.ref())
+			r.reportLocked(old.ref())
 		}
 	}
-	r.say(w.ref)
+	r.reportLocked(w.Rank)
 	r.work.Go(func() {
 		defer cancel()
 		r.live(ctx, h, w)
@@ -133,28 +133,19 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 
 // wanted is a rank that this node has been asked to start, and has checked.
 type wanted struct {
-	ref         api.RankRef
-	from        gate.Home
-	epoch       uint64
-	spec        api.JobSpec
-	plan        api.Plan
-	rank        api.PlanRank
-	sha256      string
-	environment map[string]string
-	account     prepare.Account
-	leaseS      float64
-	waits       bool // for the other ranks to be prepared
+	api.PeerStartParams
+	from    gate.Home
+	spec    api.JobSpec
+	planned api.PlanRank
+	account prepare.Account
 }
 
 // check takes nobody's word: not the home's for the plan and the variables, not the
 // cluster's for the account. That it is the home of this spec is proven.
 func (r *Ranks) check(home gate.Home, p api.PeerStartParams) (w wanted, err error) {
 	spec := home.Spec()
-	w = wanted{
-		ref: p.Rank, from: home, epoch: p.Epoch, spec: spec, plan: p.Plan, sha256: home.SpecSHA256(),
-		environment: p.Environment, leaseS: p.LeaseS, waits: p.Wait,
-	}
-	if w.rank, err = r.checkPlan(w); err != nil {
+	w = wanted{PeerStartParams: p, from: home, spec: spec}
+	if w.planned, err = r.checkPlan(w); err != nil {
 		return wanted{}, err
 	}
 	for name := range p.Environment {
@@ -173,29 +164,26 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 	bad := func(format string, args ...any) (api.PlanRank, error) {
 		return api.PlanRank{}, api.Errorf(api.ReasonBadValue, "plan", format, args...)
 	}
-	if w.plan.SpecSHA256 != w.sha256 {
-		return bad("The plan is of another spec.")
+	if w.Plan.SpecSHA256 != w.from.SpecSHA256() {
+		return bad("The plan was made for another spec.")
 	}
-	if w.ref.Rank >= len(w.plan.Ranks) {
-		return bad("The plan has %d ranks, and no rank %d.", len(w.plan.Ranks), w.ref.Rank)
+	if w.Rank.Rank >= len(w.Plan.Ranks) {
+		return bad("The plan has %d ranks, and no rank %d.", len(w.Plan.Ranks), w.Rank.Rank)
 	}
-	planned := w.plan.Ranks[w.ref.Rank]
-	if planned.Rank != w.ref.Rank || planned.Node != r.cfg.Node {
+	planned := w.Plan.Ranks[w.Rank.Rank]
+	if planned.Rank != w.Rank.Rank || planned.Node != r.cfg.Node {
 		return bad("The plan puts rank %d on %s, and not on this node.", planned.Rank, planned.Node)
 	}
-	if len(w.plan.Ranks) < 2 {
+	if len(w.Plan.Ranks) < 2 {
 		return planned, nil
 	}
-	if w.plan.Backend.RDMA() {
-		if r.cfg.Channels == nil {
-			return api.PlanRank{}, api.Errorf(api.ReasonBackendUnsupported, string(w.plan.Backend), "This node cannot start ranks of the backend %s.", w.plan.Backend)
-		}
-		return planned, checkDevices(w.plan)
+	if w.Plan.Backend.RDMA() {
+		return planned, checkDevices(w.Plan)
 	}
-	if len(w.plan.Hosts) != len(w.plan.Ranks) {
-		return bad("The plan has addresses of %d ranks, and not of %d.", len(w.plan.Hosts), len(w.plan.Ranks))
+	if len(w.Plan.Hosts) != len(w.Plan.Ranks) {
+		return bad("The plan has addresses of %d ranks, and not of %d.", len(w.Plan.Hosts), len(w.Plan.Ranks))
 	}
-	for i, hosts := range w.plan.Hosts {
+	for i, hosts := range w.Plan.Hosts {
 		if len(hosts) == 0 {
 			return bad("The plan has no address of rank %d.", i)
 		}
@@ -210,7 +198,7 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 
 // checkDevices checks that JACCL takes the plan's matrix of devices: a row and a
 // column for each rank, none on the diagonal, and every rank joined to every other
-// or, in a ring, to both neighbours by as many cables.
+// or, in a ring, to both neighbours, by as many cables, each at a device of its own.
 func checkDevices(plan api.Plan) error {
 	size := len(plan.Ranks)
 	bad := func(format string, args ...any) error {
@@ -229,14 +217,17 @@ func checkDevices(plan api.Plan) error {
 			case i == j && names != nil:
 				return bad("The plan joins rank %d to itself.", i)
 			case i == j:
-			case plan.Shape == api.ShapeMesh && len(names) == 0:
+			case (plan.Shape == api.ShapeMesh || plan.Shape == api.ShapeRing && next) && len(names) == 0:
 				return bad("The plan does not join rank %d to rank %d.", i, j)
-			case plan.Shape == api.ShapeRing && next && (len(names) == 0 || len(names) != len(plan.Devices[0][1])):
+			case (plan.Shape == api.ShapeMesh || next) && len(names) != plan.Cables():
 				return bad("The plan joins rank %d to rank %d by %d cables, and rank 0 to rank 1 by %d.", i, j, len(names), len(plan.Devices[0][1]))
 			}
-			for _, name := range names {
-				if name == "" {
+			for k, name := range names {
+				switch {
+				case name == "":
 					return bad("The plan has a device of rank %d without a name.", i)
+				case slices.Contains(names[:k], name):
+					return bad("The plan joins rank %d to rank %d by two cables at the same device, %s.", i, j, name)
 				}
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
-// sayWithin is how long a shim may take to read a message.
-const sayWithin = 5 * time.Second
+// replyWithin is how long a shim may take to read a message.
+const replyWithin = 5 * time.Second
 
 // talk is one connection to a shim.
 type talk struct {
@@ -33,7 +33,7 @@ func (t *talk) header() shimproto.RequestHeader {
 	return shimproto.RequestHeader{ID: t.n, Epoch: int64(t.epoch(t.h.Doc.Job))}
 }
 
-func (t *talk) send(request shimproto.Request) error { return t.conn.Send(request, sayWithin) }
+func (t *talk) send(request shimproto.Request) error { return t.conn.Send(request, replyWithin) }
 
 // hello greets the shim and asks how the rank is, without waiting in between.
 func (t *talk) hello() error {
@@ -44,8 +44,8 @@ func (t *talk) hello() error {
 	return t.send(shimproto.Query{RequestHeader: t.header()})
 }
 
-// tell passes on what is wanted of the rank and was not told yet.
-func (t *talk) tell() error {
+// notify passes on what is wanted of the rank and was not told yet.
+func (t *talk) notify() error {
 	t.mu.Lock()
 	lease, o, now := t.h.lease, t.h.order, t.cfg.Clock.Boot()
 	unsaved := t.h.unsaved
@@ -98,11 +98,11 @@ func (t *talk) note(reason api.Reason, format string, more ...any) {
 		return
 	}
 	doc.Reason, doc.Message = reason, message
-	t.say(t.h.ref())
+	t.reportLocked(t.h.ref())
 }
 
-// hear takes in what the shim says.
-func (t *talk) hear(reply shimproto.Reply) error {
+// receive takes in what the shim says.
+func (t *talk) receive(reply shimproto.Reply) error {
 	t.asked = 0
 	switch m := reply.(type) {
 	case shimproto.Greeting:
@@ -126,7 +126,7 @@ func (t *talk) hear(reply shimproto.Reply) error {
 func (t *talk) learn(epoch uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := t.fence(t.h.Doc.Job)
+	f := t.fenceLocked(t.h.Doc.Job)
 	f.Epoch = max(f.Epoch, epoch)
 }
 
@@ -150,14 +150,14 @@ func (t *talk) status(m shimproto.Status) {
 	if m.PID != 0 && doc.PID == 0 {
 		doc.PID, doc.SpawnedAt = m.PID, t.now()
 	}
-	spawned, t.h.said = m.PID != 0 && !t.h.said, t.h.said || m.PID != 0
+	spawned, t.h.reported = m.PID != 0 && !t.h.reported, t.h.reported || m.PID != 0
 	switch {
 	case m.Phase == shimproto.PhaseRunning && joining(doc):
 		if was.May(api.RankHandshake) {
-			t.enter(t.h, api.RankHandshake, "", "")
+			t.enterLocked(t.h, api.RankHandshake, "", "")
 		}
 	case m.Phase == shimproto.PhaseRunning && was.May(api.RankRunning):
-		t.enter(t.h, api.RankRunning, "", "")
+		t.enterLocked(t.h, api.RankRunning, "", "")
 	case m.Phase == shimproto.PhaseEnding && was.May(api.RankEnding):
 		var why shimproto.Cause
 		if m.Cause != nil {
@@ -170,11 +170,11 @@ func (t *talk) status(m shimproto.Status) {
 			reason, message = whyEnded(doc.Rank, end)
 			doc.Exit, doc.EndedAt = &api.Exit{Code: m.Code, Signal: int(unix.SignalNum(m.Signal)), OutOfMemory: m.OutOfMemory}, t.now()
 		}
-		t.enter(t.h, api.RankEnding, reason, message)
+		t.enterLocked(t.h, api.RankEnding, reason, message)
 	}
 	moved, isEnding := doc.Phase != was, doc.Phase == api.RankEnding
 	t.mu.Unlock()
-	t.tellLost(t.h.ref(), m.Logs)
+	t.notifyLost(t.h.ref(), m.Logs)
 	switch {
 	case isEnding: // that has a reason of its own
 	case m.Stopped != "":
@@ -186,12 +186,10 @@ func (t *talk) status(m shimproto.Status) {
 	}
 	if spawned {
 		t.keep() // for a daemon that finds neither program nor record of its end
-		if t.cfg.Spawned != nil {
-			t.cfg.Spawned(t.h.ref())
-		}
+		t.cfg.Spawned(t.h.ref())
 	}
 	if moved {
-		t.changed()
+		t.cfg.Changed()
 	}
 }
 
@@ -202,9 +200,9 @@ func (t *talk) keep() {
 	}
 }
 
-// serve has the calls of a door of a job's home answered once the ranks of before are
-// known.
-func serve[P gate.Claimer](r *Ranks, d gate.HomeDoor, do func(ctx context.Context, home gate.Home, params P) (any, error)) {
+// serve answers the calls of a job's home through a door, as soon as the ranks that a
+// previous daemon left are known.
+func serve[P gate.Claimer](r *Ranks, d gate.HomeRoute, do func(ctx context.Context, home gate.Home, params P) (any, error)) {
 	r.cfg.Peers.HandleCall(gate.HandleHome(d, func(ctx context.Context, home gate.Home, params P) (any, error) {
 		select {
 		case <-r.ready:

@@ -28,9 +28,9 @@ func TestEnableAgain(t *testing.T) {
 		"the port is down": {func(d *table) {
 			m := d.hosts[nodeB].mac
 			m.mu.Lock()
-			m.deaf = true
+			m.unresponsive = true
 			m.mu.Unlock()
-			time.AfterFunc(5*time.Second, func() { m.mu.Lock(); m.deaf = false; m.mu.Unlock(); m.tell() })
+			time.AfterFunc(5*time.Second, func() { m.mu.Lock(); m.unresponsive = false; m.mu.Unlock(); m.notify() })
 		}, api.ReasonRDMAPortDown, false},
 		"a service is gone": {func(d *table) {
 			m := d.hosts[nodeB].mac
@@ -40,11 +40,11 @@ func TestEnableAgain(t *testing.T) {
 			m.mu.Unlock()
 		}, api.ReasonRDMAUndoPartial, false},
 		"one end went back": {func(d *table) {
-			d.desk.Cut(nodeA, nodeB)
+			d.scenario.Cut(nodeA, nodeB)
 			if _, err := d.owner(nodeA).Undo(context.Background(), ada, link); err != nil {
 				d.t.Error(err)
 			}
-			d.desk.Join(nodeA, nodeB)
+			d.scenario.Join(nodeA, nodeB)
 		}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestRefusedInBetween(t *testing.T) {
 		want api.Reason
 	}{
 		"while it is planned": {func(_ *table, h *host) {
-			h.setQuiet(func(context.Context, api.Receptacle) *api.Error {
+			h.setQuiet(func(context.Context, api.PortNumber) *api.Error {
 				h.mu.Lock()
 				h.refuses = api.ReasonRDMAChangesRefused
 				h.mu.Unlock()
@@ -120,7 +120,7 @@ func TestRefusedInBetween(t *testing.T) {
 			})
 		}, api.ReasonRDMAChangesRefused},
 		"busy once it is kept out": {func(_ *table, h *host) {
-			h.setQuiet(func(context.Context, api.Receptacle) *api.Error { return api.NewError(api.ReasonLinkBusy, "test") })
+			h.setQuiet(func(context.Context, api.PortNumber) *api.Error { return api.NewError(api.ReasonLinkBusy, "test") })
 		}, api.ReasonLinkBusy},
 		"it sees the cable late": {func(d *table, h *host) {
 			h.check = api.NewError(api.ReasonLinkGone, "cable")
@@ -130,7 +130,7 @@ func TestRefusedInBetween(t *testing.T) {
 			h.check = api.NewError(api.ReasonLinkGone, "cable")
 			time.AfterFunc(seenWithin+time.Second, func() { h.mu.Lock(); h.check = nil; h.mu.Unlock(); d.owner(nodeB).Look(false) })
 		}, api.ReasonLinkGone},
-		"an answer is lost": {func(_ *table, h *host) { h.mac.unheard = 1 }, ""},
+		"an answer is lost": {func(_ *table, h *host) { h.mac.unreceived = 1 }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, pair, func(t *testing.T, d *table) {
@@ -167,7 +167,7 @@ func TestPlansStandInLine(t *testing.T) {
 	bubble(t, pair, func(t *testing.T, d *table) {
 		is := is.New(t)
 		far, began := d.hosts[nodeB], time.Now()
-		far.setQuiet(func(ctx context.Context, r api.Receptacle) *api.Error {
+		far.setQuiet(func(ctx context.Context, r api.PortNumber) *api.Error {
 			if r == 2 {
 				<-time.After(5 * time.Second)
 			}
@@ -199,16 +199,17 @@ func TestUndoAllTellsWhatIsLeft(t *testing.T) {
 		err = d.owner(nodeB).UndoAll(t.Context())
 		is.True(errors.Is(err, api.ReasonRDMAUndoPartial))
 		is.True(strings.HasPrefix(err.Error(), "Not everything was put back: "))
+		is.True(!strings.Contains(err.Error(), "\n")) // people read it
 		m.mu.Lock()
 		m.services = nil
 		delete(m.address, "en2")
 		m.mu.Unlock()
 		is.NoErr(d.owner(nodeB).UndoAll(t.Context()))
-		said, _ := d.hosts[nodeB].said(cable(nodeA, 2, nodeB, 2))
+		reported, _ := d.hosts[nodeB].reported(cable(nodeA, 2, nodeB, 2))
 		settle(time.Second)
 		is.NoErr(d.owner(nodeB).UndoAll(t.Context())) // nothing is left
-		again, _ := d.hosts[nodeB].said(cable(nodeA, 2, nodeB, 2))
-		is.Equal(again, said)
+		again, _ := d.hosts[nodeB].reported(cable(nodeA, 2, nodeB, 2))
+		is.Equal(again, reported)
 		is.Equal(m.picture(), newMac().picture())
 		broken := named()
 		broken.broken = api.NewError(api.ReasonStateCorrupt, "file")
@@ -223,7 +224,7 @@ func TestUndoAtOneEnd(t *testing.T) {
 		is := is.New(t)
 		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.NoErr(err)
-		d.desk.Cut(nodeA, nodeB)
+		d.scenario.Cut(nodeA, nodeB)
 		done, err := d.owner(nodeB).Undo(t.Context(), api.Principal{User: "bob", Node: nodeB}, link)
 		is.NoErr(err)
 		is.Equal(len(done), 1)
@@ -239,13 +240,13 @@ func TestUndoWhereOneEndHasForgotten(t *testing.T) {
 		is := is.New(t)
 		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.NoErr(err)
-		d.desk.Cut(nodeA, nodeB)
+		d.scenario.Cut(nodeA, nodeB)
 		_, err = d.owner(nodeB).Undo(t.Context(), api.Principal{User: "bob", Node: nodeB}, link)
 		is.NoErr(err)
 		d.hosts[nodeB].kill()
 		d.hosts[nodeB].disk = nil
 		d.hosts[nodeB].boot()
-		d.desk.Join(nodeA, nodeB)
+		d.scenario.Join(nodeA, nodeB)
 		state, _ := d.state(nodeA, link)
 		is.Equal(state, api.RDMAChangeActive) // it has not heard of that
 		done, err := d.owner(nodeA).Undo(t.Context(), ada, link)
@@ -302,7 +303,7 @@ func TestNothingIsUnderWayAnyMore(t *testing.T) {
 					o.mu.Lock()
 					defer o.mu.Unlock()
 					one.queue, one.driven = nil, false
-					o.wake()
+					o.wakeLocked()
 				})
 				began := time.Now()
 				_, err := o.reach(t.Context(), one, keepWithin, func(s api.RDMAChangeState) bool { return s == api.RDMAChangeActive })
@@ -320,7 +321,7 @@ func TestToldOnce(t *testing.T) {
 		_, err := d.owner(nodeC).Enable(t.Context(), api.Principal{User: "carl", Node: nodeC}, cable(nodeB, 1, nodeC, 1), false, nil)
 		is.NoErr(err) // it has the network that the next one would have
 		d.prove = func(api.LinkID) error {
-			d.desk.Cut(nodeA, nodeB)
+			d.scenario.Cut(nodeA, nodeB)
 			return api.NewError(api.ReasonRDMAProbeFailed, "cable")
 		}
 		_, err = d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
@@ -333,9 +334,9 @@ func TestToldOnce(t *testing.T) {
 // What cannot be put back within the time is left, with what kept it.
 func TestWhatKeptASettingIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
-		keep   func(*mac) // the caller holds mu
-		states []api.RDMAStepState
-		says   string
+		keep    func(*mac) // the caller holds mu
+		states  []api.RDMAStepState
+		reports string
 	}{
 		"somebody else writes": {func(m *mac) { m.stale = 1 << 20 }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: changed by somebody else meanwhile; waited 15s for the network configuration of en2"},
 		"nothing can be read":  {func(m *mac) { m.blind = errors.New("out of order") }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: out of order"},
@@ -363,7 +364,7 @@ func TestWhatKeptASettingIsTold(t *testing.T) {
 				for i, step := range done[1].Steps {
 					is.Equal(step.State, c.states[i])
 				}
-				is.True(strings.Contains(done[1].Message, c.says))
+				is.True(strings.Contains(done[1].Message, c.reports))
 			})
 		})
 	}

@@ -3,13 +3,15 @@ package rdma
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/rdma/change"
+	"fulmen/daemon/internal/rdma/useractions"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
 )
@@ -17,20 +19,20 @@ import (
 // Devices knows which RDMA devices of this Mac may be stuck.
 type Devices interface {
 	// IsSuspect reports whether the device of a receptacle may be stuck.
-	IsSuspect(receptacle api.Receptacle) bool
+	IsSuspect(portNumber api.PortNumber) bool
 	// Used takes that one works.
-	Used(receptacle api.Receptacle)
+	Used(portNumber api.PortNumber)
 }
 
 // Commands answer what people ask about RDMA, by the cables of a graph and the names
 // that they give.
 type Commands struct {
-	Owner    *Owner
-	Requests *trips.Requests
-	Trips    *trips.Trips
-	Ledger   *ledger.Ledger
-	Devices  Devices
-	Graph    func() topology.Graph
+	Owner       *Owner
+	Requests    *useractions.Requests
+	UserActions *useractions.UserActions
+	Ledger      *ledger.Ledger
+	Devices     Devices
+	Graph       func() topology.Graph
 	// Find finds the node that a person means; Name is what people call one.
 	Find func(api.NodeRef) (api.NodeID, error)
 	Name func(api.NodeID) string
@@ -79,7 +81,7 @@ func (c Commands) Enable(ctx context.Context, by api.Principal, p api.RDMAChange
 	for _, report := range reports {
 		if fault := readiness.Refusal(report); fault != nil {
 			if !p.DryRun && c.Requests.Add(report, by) {
-				trips.GoesOn(fault)
+				useractions.GoesOn(fault)
 			}
 			all.take(nil, fault)
 			continue
@@ -172,7 +174,7 @@ func (c Commands) back(ctx context.Context, by api.Principal, p api.RDMAChangePa
 	return all.done()
 }
 
-// forgetWanted forgets that RDMA was asked for on cables that still wait for a trip,
+// forgetWanted forgets that RDMA was asked for on cables that still wait for a user action,
 // and reports whether it was.
 func (c Commands) forgetWanted(p api.RDMAChangeParams) bool {
 	if p.DryRun {
@@ -180,7 +182,7 @@ func (c Commands) forgetWanted(p api.RDMAChangeParams) bool {
 	}
 	return c.Requests.Forget(func(link api.LinkID) bool {
 		return p.AllReady || slices.ContainsFunc(p.Links, func(ref api.LinkRef) bool {
-			ends, err := c.endsOf(ref)
+			ends, err := topology.FindEnds(ref, c.Find)
 			return err == nil && !slices.ContainsFunc(ends, func(e api.LinkEnd) bool { return link.Low != e && link.High != e })
 		})
 	})
@@ -196,7 +198,7 @@ func (c Commands) toPutBack(p api.RDMAChangeParams) ([]api.LinkID, error) {
 	var wanted []api.LinkID
 	for _, ref := range p.Links {
 		var found []api.LinkID
-		ends, err := c.endsOf(ref)
+		ends, err := topology.FindEnds(ref, c.Find)
 		if err != nil {
 			return nil, err
 		}
@@ -217,35 +219,18 @@ func (c Commands) toPutBack(p api.RDMAChangeParams) ([]api.LinkID, error) {
 	return wanted, nil
 }
 
-func (c Commands) endsOf(ref api.LinkRef) (ends []api.LinkEnd, err error) {
-	for part := range strings.SplitSeq(string(ref), "~") {
-		end, err := topology.FindEnd(part, c.Find)
-		if err != nil {
-			return nil, err
-		}
-		ends = append(ends, end)
-	}
-	return ends, nil
-}
-
 // isEnd reports whether a cable has an end, also one that this node changed under
 // a former key.
 func (c Commands) isEnd(link api.LinkID, end api.LinkEnd) bool {
-	if link.Low == end || link.High == end {
-		return true
-	}
-	for _, held := range c.Owner.Held() {
-		if held.Link == link && end.Node == c.Ledger.Node() && end.Receptacle == held.End.Receptacle {
-			return true
-		}
-	}
-	return false
+	return link.Low == end || link.High == end || slices.ContainsFunc(c.Owner.held(), func(held change.Record) bool {
+		return held.Link == link && end.Node == c.Ledger.Node() && end.PortNumber == held.End.PortNumber
+	})
 }
 
 // changedLinks are the cables of which something can be put back, at any member.
 func (c Commands) changedLinks() []api.LinkID {
 	var all []api.LinkID
-	for _, held := range c.Owner.Held() {
+	for _, held := range c.Owner.held() {
 		all = append(all, held.Link)
 	}
 	for _, record := range c.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMAChange}}) {
@@ -263,11 +248,63 @@ func (c Commands) History(p api.RDMAHistoryParams) (api.RDMAHistoryResult, error
 	if p.Link == "" {
 		return api.RDMAHistoryResult{Changes: c.Owner.History(nil)}, nil
 	}
-	ends, err := c.endsOf(p.Link)
+	ends, err := topology.FindEnds(p.Link, c.Find)
 	if err != nil {
 		return api.RDMAHistoryResult{}, err
 	}
 	return api.RDMAHistoryResult{Changes: c.Owner.History(func(one api.RDMAChange) bool {
 		return slices.IndexFunc(ends, func(e api.LinkEnd) bool { return one.Link.Low != e && one.Link.High != e }) < 0
 	})}, nil
+}
+
+// List is every cable's readiness, and the user actions that people must make.
+func (c Commands) List() (api.RDMAListResult, error) {
+	graph := c.Graph()
+	result := api.RDMAListResult{Links: []api.RDMAReadiness{}}
+	for _, report := range graph.Readiness() {
+		result.Links = append(result.Links, report.RDMAReadiness)
+	}
+	cables := graph.RDMACables()
+	result.UserActions = readiness.UserActions(cables, c.UserActions.See(cables))
+	for i := range result.UserActions {
+		if e := &result.UserActions[i]; !e.Done && slices.ContainsFunc(e.Links, c.Requests.Waits) {
+			e.Note = strings.TrimSpace(e.Note + " Fulmen then enables RDMA by itself.")
+		}
+	}
+	result.Price = readiness.Price(result.UserActions)
+	return result, nil
+}
+
+// Check is every check of one cable.
+func (c Commands) Check(p api.LinkSelect) (api.RDMAReadiness, error) {
+	graph := c.Graph()
+	cable, err := topology.FindCable(graph.List().Cables, p.Link, c.Find)
+	if err != nil {
+		return api.RDMAReadiness{}, err
+	}
+	return graph.ReadinessOf(cable), nil
+}
+
+// Clear takes a person's word that this Mac's device at a cable works.
+func (c Commands) Clear(p api.LinkSelect) (api.RDMAReadiness, error) {
+	cable, err := topology.FindCable(c.Graph().List().Cables, p.Link, c.Find)
+	if err != nil {
+		return api.RDMAReadiness{}, err
+	}
+	isCleared := false
+	for _, e := range cable.Ends {
+		if e.End.Node == c.Ledger.Node() && c.Devices.IsSuspect(e.End.PortNumber) {
+			c.Devices.Used(e.End.PortNumber)
+			isCleared = true
+		}
+	}
+	for _, e := range cable.Ends {
+		_, isSuspect := c.Ledger.Get(api.Key{Node: e.End.Node, Kind: api.KindCondition, Name: string(api.ReasonRDMAPortSuspect) + "/" + e.End.String()})
+		if isSuspect && e.End.Node != c.Ledger.Node() && !isCleared { // who is there knows
+			there := c.Name(e.End.Node)
+			return api.RDMAReadiness{}, api.Errorf(api.ReasonRDMAPortSuspect, e.End.String(), "The RDMA device that may be stuck is that of %s:%s.", there, e.End.PortNumber).
+				WithRemedy(fmt.Sprintf("Run `fulmen rdma clear %s:%s` on %s.", there, e.End.PortNumber, there))
+		}
+	}
+	return c.Check(p)
 }

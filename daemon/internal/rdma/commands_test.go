@@ -15,8 +15,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/ledger/ledgertest"
-	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/peer/peertest"
+	"fulmen/daemon/internal/rdma/useractions"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
 	"fulmen/native/nativetest"
@@ -84,16 +84,16 @@ func TestCablesAreNamedOrAllMeant(t *testing.T) {
 
 // asked is two Macs and the commands of the first, whose ledger has what it said of
 // its cables whenever tell was called.
-func asked(t *testing.T, f func(is *is.I, d *table, c Commands, tell func(api.LinkID))) {
+func asked(t *testing.T, f func(is *is.I, d *table, c Commands, notify func(api.LinkID))) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		disk := &ledgertest.Disk{}
+		disk := &peertest.Disk{}
 		held, writer, err := ledger.Open(ledger.Options{Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), Cluster: "a7937b64b8caa58f03721bb6bacf5c78", Counter: disk, Store: disk})
 		is.NoErr(err)
 		d := newTable(t, held.Node(), nodeB)
 		defer d.close()
 		f(is, d, Commands{
-			Owner: d.owner(held.Node()), Ledger: held, Requests: trips.NewRequests(nativetest.NewClock(time.Unix(0, 0)), nil, func([]trips.KeptRequest) {}),
+			Owner: d.owner(held.Node()), Ledger: held, Requests: useractions.NewRequests(nativetest.NewClock(time.Unix(0, 0)), nil, func([]useractions.KeptRequest) {}),
 			Graph: func() topology.Graph { return topology.Build(topology.Input{}) },
 			Find: func(ref api.NodeRef) (api.NodeID, error) {
 				switch ref {
@@ -105,7 +105,7 @@ func asked(t *testing.T, f func(is *is.I, d *table, c Commands, tell func(api.Li
 				return "", api.NewError(api.ReasonNoSuchNode, string(ref))
 			},
 		}, func(link api.LinkID) {
-			one, _ := d.hosts[held.Node()].said(link)
+			one, _ := d.hosts[held.Node()].reported(link)
 			is.NoErr(writer.Owner("rdma", api.KindRDMAChange).Put(ledger.Draft{Kind: api.KindRDMAChange, Name: link.String(), Value: one}))
 		})
 	})
@@ -114,7 +114,7 @@ func asked(t *testing.T, f func(is *is.I, d *table, c Commands, tell func(api.Li
 // A dry run says what is in force and changes nothing; what was put back is no more in
 // force.
 func TestCablesArePutBack(t *testing.T) {
-	asked(t, func(is *is.I, d *table, c Commands, tell func(api.LinkID)) {
+	asked(t, func(is *is.I, d *table, c Commands, notify func(api.LinkID)) {
 		self := c.Ledger.Node()
 		by, ctx := api.Principal{User: "ada", Node: self}, context.Background()
 		before := d.hosts[self].mac.picture()
@@ -122,7 +122,7 @@ func TestCablesArePutBack(t *testing.T) {
 		for _, link := range []api.LinkID{first, second} {
 			_, err := c.Owner.Enable(ctx, by, link, false, nil)
 			is.NoErr(err)
-			tell(link)
+			notify(link)
 		}
 		enabled := d.hosts[self].mac.picture()
 		c.Graph = func() topology.Graph { return cabled(self, nodeB, nil) }
@@ -141,7 +141,7 @@ func TestCablesArePutBack(t *testing.T) {
 		done, err := c.Undo(ctx, by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:1"}})
 		is.NoErr(err)
 		is.Equal(len(done.Changes), 2)
-		tell(first)
+		notify(first)
 		is.Equal(len(c.changesOf(first)), 0)
 		is.Equal(len(c.changesOf(second)), 1)
 		is.Equal(len(c.changesOf(cable(self, 3, nodeB, 3))), 0)
@@ -151,7 +151,7 @@ func TestCablesArePutBack(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(len(done.Refused), 0)
 		is.Equal(d.hosts[self].mac.picture(), before)
-		tell(second)
+		notify(second)
 		all, err := c.Undo(ctx, by, api.RDMAChangeParams{AllReady: true})
 		is.NoErr(err)
 		for _, one := range all.Changes {
@@ -160,7 +160,7 @@ func TestCablesArePutBack(t *testing.T) {
 	})
 }
 
-// To put a cable back that only waits for a trip is to forget that it was asked for.
+// To put a cable back that only waits for a user action is to forget that it was asked for.
 func TestWhatWasAskedForIsForgotten(t *testing.T) {
 	asked(t, func(is *is.I, _ *table, c Commands, _ func(api.LinkID)) {
 		self := c.Ledger.Node()
@@ -205,17 +205,17 @@ func TestEnableWithoutCables(t *testing.T) {
 
 // cabled is what is seen of two Macs that three cables join, each at one receptacle of
 // both: over the first RDMA works, over the others it can be enabled.
-func cabled(a, b api.NodeID, change func(api.Receptacle, *api.RDMA, *api.Interface)) topology.Graph {
+func cabled(a, b api.NodeID, change func(api.PortNumber, *api.RDMA, *api.Interface)) topology.Graph {
 	uuid := func(node, port int) string { return fmt.Sprintf("%08X-0000-4000-8000-%012X", node+1, port) }
 	nodes := []topology.Node{{ID: a, ShortName: "ada", Network: &api.Network{}}, {ID: b, ShortName: "bob", Network: &api.Network{}}}
 	for i := range nodes {
 		for port := 1; port <= 3; port++ {
-			name, r := fmt.Sprintf("en%d", port), api.Receptacle(port)
+			name, r := fmt.Sprintf("en%d", port), api.PortNumber(port)
 			address := netip.AddrFrom4([4]byte{10, 0, byte(port), byte(i + 1)})
-			rdma := api.RDMA{Receptacle: r, HardwareCapable: new(true), OSCapable: new(true), SwitchedOn: new(true), Device: &api.RDMADevice{
+			rdma := api.RDMA{PortNumber: r, HardwareCapable: new(true), OSCapable: new(true), SwitchedOn: new(true), Device: &api.RDMADevice{
 				Name: "rdma_" + name, PortState: api.RDMAPortActive, GIDs: []api.GID{{Address: netip.MustParseAddr("fe80::1")}},
 			}}
-			iface := api.Interface{Name: name, Type: api.InterfaceThunderbolt, Up: true, Receptacle: r}
+			iface := api.Interface{Name: name, Type: api.InterfaceThunderbolt, Up: true, PortNumber: r}
 			if port == 1 {
 				rdma.Device.GIDs = append(rdma.Device.GIDs, api.GID{Index: 1, Address: netip.AddrFrom16(address.As16())})
 				iface.Addresses = []api.InterfaceAddress{{Address: netip.PrefixFrom(address, 24)}}
@@ -225,7 +225,7 @@ func cabled(a, b api.NodeID, change func(api.Receptacle, *api.RDMA, *api.Interfa
 			}
 			n := &nodes[i]
 			n.Thunderbolt = append(n.Thunderbolt, topology.Port{Thunderbolt: api.Thunderbolt{
-				Receptacle: r, DomainUUID: uuid(i, port), Capability: api.Thunderbolt5, Interface: name, Connected: new(true),
+				PortNumber: r, DomainUUID: uuid(i, port), Capability: api.Thunderbolt5, Interface: name, Connected: new(true),
 				Negotiated: &api.ThunderboltSpeed{TxBitsPerS: 80e9, RxBitsPerS: 80e9, Generation: api.Thunderbolt5},
 				Peers:      []api.ThunderboltPeer{{DomainUUID: uuid(1-i, port)}},
 			}})
@@ -237,14 +237,14 @@ func cabled(a, b api.NodeID, change func(api.Receptacle, *api.RDMA, *api.Interfa
 
 // What is enabled of the cables that a person names, or of all, and what each is told.
 func TestWhichCablesAreEnabled(t *testing.T) {
-	off := func(at ...api.Receptacle) func(api.Receptacle, *api.RDMA, *api.Interface) {
-		return func(r api.Receptacle, rdma *api.RDMA, _ *api.Interface) {
+	off := func(at ...api.PortNumber) func(api.PortNumber, *api.RDMA, *api.Interface) {
+		return func(r api.PortNumber, rdma *api.RDMA, _ *api.Interface) {
 			if slices.Contains(at, r) {
 				rdma.SwitchedOn, rdma.Device = new(false), nil
 			}
 		}
 	}
-	stored := func(r api.Receptacle, _ *api.RDMA, iface *api.Interface) {
+	stored := func(r api.PortNumber, _ *api.RDMA, iface *api.Interface) {
 		if r == 1 {
 			iface.BridgeConfigured = "bridge0"
 		}
@@ -253,23 +253,23 @@ func TestWhichCablesAreEnabled(t *testing.T) {
 	some := func(links ...api.LinkRef) api.RDMAChangeParams { return api.RDMAChangeParams{Links: links} }
 	dry := func(p api.RDMAChangeParams) api.RDMAChangeParams { p.DryRun = true; return p }
 	for name, c := range map[string]struct {
-		change  func(api.Receptacle, *api.RDMA, *api.Interface)
+		change  func(api.PortNumber, *api.RDMA, *api.Interface)
 		asked   api.RDMAChangeParams
-		changed []api.Receptacle // for each change, of both ends
+		changed []api.PortNumber // for each change, of both ends
 		refused []api.Reason     // of several cables
 		err     error            // of one
-		waits   []api.Receptacle // until somebody has been to a Mac
+		waits   []api.PortNumber // until somebody has been to a Mac
 	}{
-		"all":                                 {nil, all, []api.Receptacle{2, 2, 3, 3}, nil, nil, nil},
-		"all, to look":                        {nil, dry(all), []api.Receptacle{2, 2, 3, 3}, nil, nil, nil},
-		"one":                                 {nil, some("bob:3"), []api.Receptacle{3, 3}, nil, nil, nil},
-		"in the order of the names":           {nil, some("ada:3", "ada:2~bob:2"), []api.Receptacle{3, 3, 2, 2}, nil, nil, nil},
+		"all":                                 {nil, all, []api.PortNumber{2, 2, 3, 3}, nil, nil, nil},
+		"all, to look":                        {nil, dry(all), []api.PortNumber{2, 2, 3, 3}, nil, nil, nil},
+		"one":                                 {nil, some("bob:3"), []api.PortNumber{3, 3}, nil, nil, nil},
+		"in the order of the names":           {nil, some("ada:3", "ada:2~bob:2"), []api.PortNumber{3, 3, 2, 2}, nil, nil, nil},
 		"one that is ready":                   {nil, some("ada:1"), nil, nil, nil, nil},
-		"one that is ready, and not for long": {stored, some("ada:1"), []api.Receptacle{1, 1}, nil, nil, nil},
-		"one that is switched off":            {off(2), some("ada:2"), nil, nil, api.ReasonRDMASwitchOff, []api.Receptacle{2}},
+		"one that is ready, and not for long": {stored, some("ada:1"), []api.PortNumber{1, 1}, nil, nil, nil},
+		"one that is switched off":            {off(2), some("ada:2"), nil, nil, api.ReasonRDMASwitchOff, []api.PortNumber{2}},
 		"one that is switched off, to look":   {off(2), dry(some("ada:2")), nil, nil, api.ReasonRDMASwitchOff, nil},
-		"two of which one is switched off":    {off(2), some("ada:2", "ada:3"), []api.Receptacle{3, 3}, []api.Reason{api.ReasonRDMASwitchOff}, nil, []api.Receptacle{2}},
-		"all of which one is switched off":    {off(2), all, []api.Receptacle{3, 3}, nil, nil, nil},
+		"two of which one is switched off":    {off(2), some("ada:2", "ada:3"), []api.PortNumber{3, 3}, []api.Reason{api.ReasonRDMASwitchOff}, nil, []api.PortNumber{2}},
+		"all of which one is switched off":    {off(2), all, []api.PortNumber{3, 3}, nil, nil, nil},
 		"one beside one that nobody has":      {nil, some("ada:2", "ada:9"), nil, nil, api.ReasonNoSuchLink, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -279,10 +279,10 @@ func TestWhichCablesAreEnabled(t *testing.T) {
 				before := d.hosts[self].mac.picture()
 				result, err := commands.Enable(context.Background(), api.Principal{User: "ada", Node: self}, c.asked)
 				is.True(errors.Is(err, c.err))
-				var changed []api.Receptacle
+				var changed []api.PortNumber
 				networks := map[netip.Prefix]int{}
 				for _, one := range result.Changes {
-					changed = append(changed, one.Link.Low.Receptacle)
+					changed = append(changed, one.Link.Low.PortNumber)
 					networks[one.Address.Masked()]++
 					is.Equal(one.State == api.RDMAChangePlanned, c.asked.DryRun)
 				}
@@ -294,8 +294,8 @@ func TestWhichCablesAreEnabled(t *testing.T) {
 					refused = append(refused, cause.Reason)
 				}
 				is.Equal(refused, c.refused)
-				var waits []api.Receptacle
-				for r := api.Receptacle(1); r <= 3; r++ {
+				var waits []api.PortNumber
+				for r := api.PortNumber(1); r <= 3; r++ {
 					if commands.Requests.Waits(cable(self, r, nodeB, r)) {
 						waits = append(waits, r)
 					}
@@ -306,20 +306,20 @@ func TestWhichCablesAreEnabled(t *testing.T) {
 	}
 }
 
-// Who waits for a trip is told that RDMA is then enabled by itself.
+// Who waits for a user action is told that RDMA is then enabled by itself.
 func TestWhatGoesOnByItselfIsTold(t *testing.T) {
 	asked(t, func(is *is.I, _ *table, c Commands, _ func(api.LinkID)) {
 		self := c.Ledger.Node()
 		by := api.Principal{User: "ada", Node: self}
 		c.Graph = func() topology.Graph {
-			return cabled(self, nodeB, func(_ api.Receptacle, rdma *api.RDMA, _ *api.Interface) {
+			return cabled(self, nodeB, func(_ api.PortNumber, rdma *api.RDMA, _ *api.Interface) {
 				rdma.SwitchedOn, rdma.Device = new(false), nil
 			})
 		}
 		_, looked := c.Enable(context.Background(), by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:2"}, DryRun: true})
 		_, asked := c.Enable(context.Background(), by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:2"}})
 		want := api.AsError(looked)
-		trips.GoesOn(want)
+		useractions.GoesOn(want)
 		is.Equal(api.AsError(asked).Message, want.Message)
 	})
 }
@@ -328,18 +328,18 @@ func TestWhatGoesOnByItselfIsTold(t *testing.T) {
 func TestHistoryOfACable(t *testing.T) {
 	asked(t, func(is *is.I, _ *table, c Commands, _ func(api.LinkID)) {
 		self := c.Ledger.Node()
-		for _, r := range []api.Receptacle{1, 2} {
+		for _, r := range []api.PortNumber{1, 2} {
 			_, err := c.Owner.Enable(context.Background(), api.Principal{User: "ada", Node: self}, cable(self, r, nodeB, r), false, nil)
 			is.NoErr(err)
 		}
-		for ref, want := range map[api.LinkRef][]api.Receptacle{
+		for ref, want := range map[api.LinkRef][]api.PortNumber{
 			"": {2, 1}, "ada:1": {1}, "bob:2": {2}, "ada:1~bob:1": {1}, "bob:1~ada:1": {1}, "ada:1~bob:2": nil, "ada:3": nil,
 		} {
 			got, err := c.History(api.RDMAHistoryParams{Link: ref})
 			is.NoErr(err)
-			var of []api.Receptacle
+			var of []api.PortNumber
 			for _, one := range got.Changes {
-				of = append(of, one.Link.Low.Receptacle)
+				of = append(of, one.Link.Low.PortNumber)
 			}
 			is.Equal(of, want)
 		}
@@ -351,27 +351,27 @@ func TestHistoryOfACable(t *testing.T) {
 // What can be put back is what this node has changed, told of or not, and what any member
 // tells that it has; an end that was changed under a former key is this node's.
 func TestWhatCanBePutBack(t *testing.T) {
-	asked(t, func(is *is.I, d *table, c Commands, tell func(api.LinkID)) {
+	asked(t, func(is *is.I, d *table, c Commands, notify func(api.LinkID)) {
 		self := c.Ledger.Node()
 		first, second, third := cable(self, 1, nodeB, 1), cable(self, 2, nodeB, 2), cable(self, 3, nodeB, 3)
 		_, err := c.Owner.Enable(context.Background(), api.Principal{User: "ada", Node: self}, first, false, nil)
 		is.NoErr(err)
 		h := d.hosts[self]
 		for link, state := range map[api.LinkID]api.RDMAChangeState{second: api.RDMAChangePartial, third: api.RDMAChangeUndone} {
-			one, _ := h.said(first)
+			one, _ := h.reported(first)
 			one.Link, one.State = link, state
 			h.mu.Lock()
 			h.docs[link] = one
 			h.mu.Unlock()
-			tell(link)
+			notify(link)
 		}
 		is.Equal(c.changedLinks(), []api.LinkID{first, second})
-		tell(first)
+		notify(first)
 		is.Equal(c.changedLinks(), []api.LinkID{first, second}) // each once
 
 		former := cable(nodeC, 1, nodeB, 1)
 		orphan := &part{}
-		orphan.record.Link, orphan.record.End, orphan.record.State = former, api.LinkEnd{Node: nodeC, Receptacle: 1}, api.RDMAChangeActive
+		orphan.record.Link, orphan.record.End, orphan.record.State = former, api.LinkEnd{Node: nodeC, PortNumber: 1}, api.RDMAChangeActive
 		c.Owner = named()
 		c.Owner.parts = []*part{orphan}
 		for _, e := range []struct {
@@ -379,8 +379,8 @@ func TestWhatCanBePutBack(t *testing.T) {
 			end  api.LinkEnd
 			want bool
 		}{
-			{former, former.Low, true}, {former, former.High, true}, {former, api.LinkEnd{Node: self, Receptacle: 1}, true},
-			{former, api.LinkEnd{Node: self, Receptacle: 2}, false}, {former, api.LinkEnd{Node: nodeA, Receptacle: 1}, false}, {second, api.LinkEnd{Node: self, Receptacle: 1}, false},
+			{former, former.Low, true}, {former, former.High, true}, {former, api.LinkEnd{Node: self, PortNumber: 1}, true},
+			{former, api.LinkEnd{Node: self, PortNumber: 2}, false}, {former, api.LinkEnd{Node: nodeA, PortNumber: 1}, false}, {second, api.LinkEnd{Node: self, PortNumber: 1}, false},
 		} {
 			is.Equal(c.isEnd(e.link, e.end), e.want)
 		}

@@ -26,19 +26,19 @@ var deaths = map[string]func(*table, *host){
 		time.AfterFunc(10*time.Minute, func() { h.again() })
 	},
 	"cut off for half a minute": func(d *table, h *host) {
-		d.desk.Cut(nodeA, nodeB)
+		d.scenario.Cut(nodeA, nodeB)
 		time.AfterFunc(30*time.Second, d.join)
 	},
 	"cut off for ten minutes": func(d *table, h *host) {
-		d.desk.Cut(nodeA, nodeB)
+		d.scenario.Cut(nodeA, nodeB)
 		time.AfterFunc(10*time.Minute, d.join)
 	},
 }
 
 func (d *table) join() {
-	d.desk.Join(nodeA, nodeB)
-	d.hosts[nodeA].hear(d.hosts[nodeB])
-	d.hosts[nodeB].hear(d.hosts[nodeA])
+	d.scenario.Join(nodeA, nodeB)
+	d.hosts[nodeA].receive(d.hosts[nodeB])
+	d.hosts[nodeB].receive(d.hosts[nodeA])
 }
 
 func (h *host) currentLife() *life {

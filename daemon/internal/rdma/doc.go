@@ -1,6 +1,7 @@
 // Package rdma owns what this node changes for RDMA over Thunderbolt: its
 // rdma-change documents, the record by which everything can be put back, and the
-// audit log.
+// audit log. It reads the network's facts and the other end's documents, and publishes
+// its own.
 //
 // A change of a cable is made at both ends or not at all. Whoever asks for it, on
 // any member, has its node lead: both ends plan, both apply, a test over the cable

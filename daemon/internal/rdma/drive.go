@@ -8,21 +8,22 @@ import (
 	"fulmen/daemon/internal/rdma/change"
 )
 
-// tell hands an event to a part's driver, and ends what only waits where the event
-// sends the change back.
-func (o *Owner) tell(p *part, e change.Event) {
+// notify hands an event to a part's driver, and ends what only waits where the event
+// sends the change back. After Close nothing comes of an effect, which was cut off: the
+// next Start takes it up.
+func (o *Owner) notify(p *part, e change.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || !slices.Contains(o.parts, p) { // another plan has taken its place
 		return
 	}
 	p.queue = append(p.queue, e)
-	if back := goesBack(e); back && p.cancel != nil {
+	if goesBack(e) && p.cancel != nil {
 		p.cancel()
 	}
 	if !p.driven {
 		p.driven = true
-		o.begin(func() { o.drive(p) })
+		o.running.Go(func() { o.drive(p) })
 	}
 }
 
@@ -30,15 +31,10 @@ func goesBack(e change.Event) bool {
 	switch e := e.(type) {
 	case change.Rollback:
 		return true
-	case change.Heard:
-		return isBack(e.State)
+	case change.PeerChange:
+		return change.IsBack(e.State)
 	}
 	return false
-}
-
-// isBack reports whether an end that says so is not changed, or will not be.
-func isBack(s api.RDMAChangeState) bool {
-	return s == api.RDMAChangeUndoing || s == api.RDMAChangeUndone || s == api.RDMAChangePartial
 }
 
 // drive works off what happened to a part, until nothing is left.
@@ -47,7 +43,7 @@ func (o *Owner) drive(p *part) {
 		o.mu.Lock()
 		if len(p.queue) == 0 || o.closed {
 			p.driven = false
-			o.wake()
+			o.wakeLocked()
 			o.mu.Unlock()
 			return
 		}
@@ -73,7 +69,7 @@ func (o *Owner) carryOut(p *part, before, next change.Record, effects []change.E
 		case change.Verify:
 			o.waiting(p, func(ctx context.Context) change.Event { return o.verify(ctx, next) })
 		case change.Undo:
-			o.queue(p, o.putBack(o.ctx, next, effect.Step))
+			o.notify(p, o.putBack(o.ctx, next, effect.Step))
 		case change.Wait:
 			o.mu.Lock()
 			if p.stopTimer(); !o.closed {
@@ -83,7 +79,7 @@ func (o *Owner) carryOut(p *part, before, next change.Record, effects []change.E
 					due := p.record.Since == since
 					o.mu.Unlock()
 					if due {
-						o.tell(p, change.Overdue{})
+						o.notify(p, change.Overdue{})
 					}
 				})
 			}
@@ -99,13 +95,12 @@ func (o *Owner) forward(p *part, next change.Record, err error) bool {
 	o.cfg.Log.Error("a change cannot be recorded", "link", next.Link, "state", next.State, "error", err)
 	switch next.State {
 	case api.RDMAChangeApplying, api.RDMAChangeProving, api.RDMAChangeActive:
-		fault := api.AsError(err)
-		o.queue(p, change.Failed{Cause: change.Cause{Reason: fault.Data.Reason, Message: fault.Message}})
+		o.notify(p, change.Failed{Cause: api.AsError(err).Cause()})
 		return true
 	}
 	o.mu.Lock()
 	p.record = next
-	o.wake()
+	o.wakeLocked()
 	o.mu.Unlock()
 	return false
 }
@@ -124,17 +119,7 @@ func (o *Owner) waiting(p *part, f func(context.Context) change.Event) {
 	o.mu.Lock()
 	p.cancel = nil
 	o.mu.Unlock()
-	o.queue(p, e)
-}
-
-// queue adds what came of an effect. After Close nothing did: the effect was cut
-// off, and the next Start takes it up.
-func (o *Owner) queue(p *part, e change.Event) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.closed {
-		p.queue = append(p.queue, e)
-	}
+	o.notify(p, e)
 }
 
 // save makes a record durable, lets it count, and tells everybody.
@@ -158,7 +143,7 @@ func (o *Owner) save(p *part, next change.Record) error {
 			p.stopTimer()
 		}
 		p.record = next
-		o.wake()
+		o.wakeLocked()
 		o.mu.Unlock()
 	}
 	o.saving.Unlock()
@@ -175,7 +160,7 @@ func (o *Owner) publish(r change.Record) {
 	if err := o.cfg.Documents.Put(api.KindRDMAChange, r.Link.String(), view, nil); err != nil {
 		o.cfg.Log.Error("a change could not be published", "link", r.Link, "error", err)
 	}
-	o.hold(api.ReasonRDMAUndoPartial, r.End, r.State == api.RDMAChangePartial, r.Message)
+	o.cfg.Conditions.Hold(api.ReasonRDMAUndoPartial, r.End.String(), r.State == api.RDMAChangePartial, r.Message)
 	if r.State == api.RDMAChangePlanned {
 		return // nothing was changed yet
 	}
@@ -196,19 +181,5 @@ func (o *Owner) publish(r change.Record) {
 	}
 	if err := o.cfg.History.Save(history); err != nil {
 		o.cfg.Log.Warn("the history of changes could not be saved", "error", err)
-	}
-}
-
-// hold raises or clears a condition of an end.
-func (o *Owner) hold(code api.Reason, end api.LinkEnd, yes bool, detail string) {
-	subject := end.String()
-	var err error
-	if yes {
-		err = o.cfg.Conditions.Raise(code, subject, detail)
-	} else {
-		err = o.cfg.Conditions.Clear(code, subject)
-	}
-	if err != nil {
-		o.cfg.Log.Error("a condition could not be published", "code", code, "error", err)
 	}
 }

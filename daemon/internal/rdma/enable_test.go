@@ -59,8 +59,8 @@ func TestEnableAndDisable(t *testing.T) {
 			is.Equal(done[i].By, ada)
 			is.Equal(done[i].Steps[0].State, api.RDMAStepDone)
 			is.Equal(done[i].Address, planned[i].Address)
-			said, _ := d.hosts[id].said(link)
-			is.Equal(said.State, api.RDMAChangeActive)
+			reported, _ := d.hosts[id].reported(link)
+			is.Equal(reported.State, api.RDMAChangeActive)
 			is.Equal(len(d.owner(id).History(nil)), 1)
 		}
 		is.Equal(d.hosts[nodeA].mac.picture(), "map[bridge0:[en1 en3]] Fulmen Thunderbolt 2/en2[169.254.1.1/30]")
@@ -124,7 +124,7 @@ func TestRefusals(t *testing.T) {
 		"job":        {func(h *host) { h.busy = api.NewError(api.ReasonLinkBusy, "job") }, api.ReasonLinkBusy},
 		"disk":       {func(h *host) { h.full = true }, api.ReasonDiskFull},
 		"no address": {func(h *host) { h.mac.mute = true }, api.ReasonNoAddress},
-		"port down":  {func(h *host) { h.mac.deaf = true }, api.ReasonRDMAPortDown},
+		"port down":  {func(h *host) { h.mac.unresponsive = true }, api.ReasonRDMAPortDown},
 		"locked":     {func(h *host) { h.mac.stale = 1 << 20 }, api.ReasonDeadline},
 	}
 	for name, tt := range refusals {
@@ -166,10 +166,10 @@ func TestProbeFails(t *testing.T) {
 		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.True(errors.Is(err, api.ReasonRDMAProbeFailed))
 		is.Equal(d.hosts[nodeB].mac.picture(), before)
-		told, _ := d.hosts[nodeB].said(link)
-		is.Equal(told.State, api.RDMAChangeUndone)
-		is.Equal(told.Reason, api.ReasonRDMAProbeFailed)
-		is.Equal(told.UndoneBy, api.Principal{}) // nobody wanted it
+		reported, _ := d.hosts[nodeB].reported(link)
+		is.Equal(reported.State, api.RDMAChangeUndone)
+		is.Equal(reported.Reason, api.ReasonRDMAProbeFailed)
+		is.Equal(reported.UndoneBy, api.Principal{}) // nobody wanted it
 
 		d.prove = func(api.LinkID) error { return api.NewError(api.ReasonJACCLMissing, "mlx") }
 		done, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
@@ -206,20 +206,20 @@ func TestEndDisappears(t *testing.T) {
 		is := is.New(t)
 		link := cable(nodeA, 2, nodeB, 2)
 		before := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
-		d.prove = func(api.LinkID) error { d.desk.Cut(nodeA, nodeB); return nil }
+		d.prove = func(api.LinkID) error { d.scenario.Cut(nodeA, nodeB); return nil }
 		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.NoErr(err) // the lower end keeps it, and the other will hear so
 		state, _ := d.state(nodeB, link)
 		is.Equal(state, api.RDMAChangeProving)
 		settle(4 * time.Minute)
 		is.Equal(d.hosts[nodeB].mac.picture(), before[1]) // it heard nothing, and went back
-		d.desk.Join(nodeA, nodeB)
-		d.hosts[nodeA].hear(d.hosts[nodeB])
+		d.scenario.Join(nodeA, nodeB)
+		d.hosts[nodeA].receive(d.hosts[nodeB])
 		settle(time.Minute)
 		is.Equal(d.hosts[nodeA].mac.picture(), before[0]) // and the first with it
 		d.prove = nil
 
-		d.desk.Cut(nodeA, nodeB)
+		d.scenario.Cut(nodeA, nodeB)
 		_, err = d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.True(errors.Is(err, api.ReasonUnreachable))
 		is.Equal(api.AsError(err).Data.WaitingFor, string(nodeB[:4])) // on whom it waited
@@ -227,7 +227,7 @@ func TestEndDisappears(t *testing.T) {
 		is.Equal(d.hosts[nodeA].mac.picture(), before[0])
 		_, err = d.owner(nodeA).Disable(t.Context(), ada, link)
 		is.True(err != nil)
-		d.desk.Join(nodeA, nodeB)
+		d.scenario.Join(nodeA, nodeB)
 	})
 }
 
@@ -240,7 +240,7 @@ func TestUndoAlone(t *testing.T) {
 		before := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
 		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.NoErr(err)
-		d.desk.Cut(nodeA, nodeB)
+		d.scenario.Cut(nodeA, nodeB)
 		_, err = d.owner(nodeA).Disable(t.Context(), ada, link)
 		is.True(errors.Is(err, api.ReasonUnreachable)) // not at one end
 		state, _ := d.state(nodeA, link)
@@ -249,8 +249,8 @@ func TestUndoAlone(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(len(done), 1)
 		is.Equal(d.hosts[nodeA].mac.picture(), before[0])
-		d.desk.Join(nodeA, nodeB)
-		d.hosts[nodeB].hear(d.hosts[nodeA])
+		d.scenario.Join(nodeA, nodeB)
+		d.hosts[nodeB].receive(d.hosts[nodeA])
 		settle(time.Minute)
 		is.Equal(d.hosts[nodeB].mac.picture(), before[1])
 	})

@@ -12,7 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer/peertest"
 )
 
 // What is news to changes, and whether it is of this machine: neither measurements nor
@@ -37,12 +37,12 @@ func TestWhatMattersToChanges(t *testing.T) {
 // RDMA can be enabled on the cables that this node sees and that nothing is amiss with.
 func TestOnWhichCablesItMayBeEnabled(t *testing.T) {
 	is := is.New(t)
-	graph := cabled(nodeA, nodeB, func(r api.Receptacle, rdma *api.RDMA, _ *api.Interface) {
+	graph := cabled(nodeA, nodeB, func(r api.PortNumber, rdma *api.RDMA, _ *api.Interface) {
 		if r == 3 {
 			rdma.SwitchedOn, rdma.Device = new(false), nil
 		}
 	})
-	for r, want := range map[api.Receptacle]api.Reason{1: "", 2: "", 3: api.ReasonRDMASwitchOff, 4: api.ReasonNoSuchLink} {
+	for r, want := range map[api.PortNumber]api.Reason{1: "", 2: "", 3: api.ReasonRDMASwitchOff, 4: api.ReasonNoSuchLink} {
 		fault := MayEnable(graph, cable(nodeA, r, nodeB, r), "ada")
 		is.Equal(fault == nil, want == "")
 		is.True(fault == nil || fault.Is(want))
@@ -52,7 +52,7 @@ func TestOnWhichCablesItMayBeEnabled(t *testing.T) {
 // member is the key of the one other member.
 type member ed25519.PublicKey
 
-func (m member) PublicKey(api.NodeID) ([]byte, bool) { return m, true }
+func (m member) PublicKey(api.NodeID) (ed25519.PublicKey, bool) { return ed25519.PublicKey(m), true }
 
 // What another node says of its end in its document is heard.
 func TestDocumentsAreHeard(t *testing.T) {
@@ -61,7 +61,7 @@ func TestDocumentsAreHeard(t *testing.T) {
 		key := ed25519.NewKeyFromSeed([]byte("another Mac on the desk of a test"[:ed25519.SeedSize]))
 		other := api.NodeIDFromKey(key.Public().(ed25519.PublicKey))
 		const cluster = api.ClusterID("a7937b64b8caa58f03721bb6bacf5c78")
-		disk := &ledgertest.Disk{}
+		disk := &peertest.Disk{}
 		held, _, err := ledger.Open(ledger.Options{
 			Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), Cluster: cluster, Counter: disk, Store: disk,
 			Members: member(key.Public().(ed25519.PublicKey)),
@@ -74,15 +74,15 @@ func TestDocumentsAreHeard(t *testing.T) {
 		_, err = d.owner(self).Enable(t.Context(), api.Principal{User: "ada", Node: self}, link, false, nil)
 		is.NoErr(err)
 		settle(time.Second)
-		d.desk.Cut(self, other)
+		d.scenario.Cut(self, other)
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error, 1)
 		go func() { over <- held.FollowEach(ctx, ledger.WatchOptions{}, d.owner(self).see) }()
 		synctest.Wait()
-		said, _ := d.hosts[other].said(link)
-		said.State = api.RDMAChangeUndone
+		reported, _ := d.hosts[other].reported(link)
+		reported.State = api.RDMAChangeUndone
 		doc := api.Document{Node: other, Kind: api.KindRDMAChange, Name: link.String(), Inc: 1, Seq: 1, At: api.TimeOf(time.Now())}
-		is.NoErr(doc.SetValue(said))
+		is.NoErr(doc.SetValue(reported))
 		is.NoErr(doc.Sign(cluster, key))
 		_, err = held.PutForeign(doc)
 		is.NoErr(err)

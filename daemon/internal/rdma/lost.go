@@ -35,7 +35,7 @@ func (o *Owner) lookForLoss(ctx context.Context) {
 		case o.lost[p.record.End] != nil:
 			o.lost[p.record.End].stop()
 			delete(o.lost, p.record.End)
-			defer o.hold(api.ReasonAddressLost, p.record.End, false, "")
+			defer o.cfg.Conditions.Hold(api.ReasonAddressLost, p.record.End.String(), false, "")
 		}
 	}
 	o.mu.Unlock()
@@ -66,7 +66,7 @@ func (o *Owner) lookAt(ctx context.Context, p *part) {
 	case !missing && l != nil:
 		l.stop()
 		delete(o.lost, r.End)
-		defer o.hold(api.ReasonAddressLost, r.End, false, "")
+		defer o.cfg.Conditions.Hold(api.ReasonAddressLost, r.End.String(), false, "")
 	}
 	o.mu.Unlock()
 }
@@ -74,20 +74,10 @@ func (o *Owner) lookAt(ctx context.Context, p *part) {
 // isOurs reports whether the service of a change is there as it was made, or is
 // being made anew.
 func isOurs(r change.Record, found change.Found) bool {
-	for _, s := range r.Steps {
-		if s.What != api.RDMAStepService {
-			continue
-		}
-		fate, _, _ := s.Fate(found)
-		return fate == change.Ours || fate == change.Before && s.Service.ID == ""
-	}
-	return false
-}
-
-func (o *Owner) recordOf(p *part) change.Record {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return p.record
+	return slices.ContainsFunc(r.Steps, func(s change.Step) bool {
+		outcome, _, _ := s.Outcome(found)
+		return s.What == api.RDMAStepService && (outcome == change.Ours || outcome == change.Before && s.Service.ID == "")
+	})
 }
 
 // lose follows an address that is still missing.
@@ -99,8 +89,8 @@ func (o *Owner) lose(p *part, l *loss) {
 		return
 	}
 	l.tried = true
-	o.begin(func() {
-		o.hold(api.ReasonAddressLost, r.End, true, r.Interface+" should have "+r.Address.String())
+	o.running.Go(func() {
+		o.cfg.Conditions.Hold(api.ReasonAddressLost, r.End.String(), true, r.Interface+" should have "+r.Address.String())
 		o.makeAnew(p)
 	})
 	o.mu.Unlock()
@@ -112,11 +102,11 @@ func (o *Owner) makeAnew(p *part) {
 	ctx, cancel := o.within(o.ctx, planWithin, "another change on "+o.cfg.Name(o.cfg.Node))
 	defer cancel()
 	r := o.recordOf(p)
-	place := &planning{link: r.Link}
-	if fault := o.enter(ctx, place, api.PeerRDMAParams{Link: r.Link, Change: r.Change}); fault != nil {
+	leave, fault := o.enter(ctx, api.PeerRDMAParams{Link: r.Link, Change: r.Change})
+	if fault != nil {
 		return // it is tried again when the cable is plugged anew
 	}
-	defer o.leave(place)
+	defer leave()
 	r = o.recordOf(p)
 	at := slices.IndexFunc(r.Steps, func(s change.Step) bool { return s.What == api.RDMAStepService })
 	found, _, err := o.read(ctx, r.Interface)
@@ -125,9 +115,9 @@ func (o *Owner) makeAnew(p *part) {
 	}
 	// From here on the service is known by what it is, so that a crash between the
 	// two calls leaves it ours in either state.
-	fate, _, own := r.Steps[at].Fate(found)
+	outcome, _, own := r.Steps[at].Outcome(found)
 	o.remade(p, at, change.Service{})
-	if fate == change.Ours {
+	if outcome == change.Ours {
 		if err := o.cfg.Network.DeleteService(ctx, serviceTo(own)); err != nil {
 			o.cfg.Log.Warn("a service could not be made anew", "link", r.Link, "error", err)
 			o.remade(p, at, own)
@@ -145,6 +135,6 @@ func (o *Owner) makeAnew(p *part) {
 
 // remade notes the service of a step, and waits until that is on the disk.
 func (o *Owner) remade(p *part, at int, s change.Service) {
-	o.tell(p, change.Remade{Step: at, Service: s})
+	o.notify(p, change.Remade{Step: at, Service: s})
 	o.await(o.ctx, func() bool { return !p.driven })
 }

@@ -18,7 +18,7 @@ func (m *mac) strip(iface string) {
 	m.mu.Lock()
 	delete(m.address, iface)
 	m.mu.Unlock()
-	m.tell()
+	m.notify()
 }
 
 // An address that is lost comes back: the service is made anew, is still ours, and
@@ -59,7 +59,7 @@ func TestAddressLost(t *testing.T) {
 		_, err = d.owner(nodeB).Disable(t.Context(), api.Principal{User: "bob", Node: nodeB}, link)
 		is.NoErr(err)
 		is.Equal(h.mac.picture(), before)
-		h.mac.tell()
+		h.mac.notify()
 		settle(time.Second)
 		_, raised = h.condition(api.ReasonAddressLost)
 		is.True(!raised) // nobody expects it any more
@@ -167,7 +167,7 @@ func TestChangesStandInLine(t *testing.T) {
 		is.Equal(errs, make([]error, len(links))) // the last two ask for the same
 		used := map[string]bool{}
 		for id := range d.hosts {
-			for _, c := range d.owner(id).Changes() {
+			for _, c := range d.owner(id).held() {
 				is.Equal(c.State, api.RDMAChangeActive)
 				is.True(!used[c.Address.String()]) // no address twice
 				used[c.Address.String()] = true
@@ -204,7 +204,7 @@ func TestUndoAll(t *testing.T) {
 		is := is.New(t)
 		h := d.hosts[nodeA]
 		before := h.mac.picture()
-		for _, port := range []api.Receptacle{1, 2} {
+		for _, port := range []api.PortNumber{1, 2} {
 			_, err := d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, port, nodeB, port), false, nil)
 			is.NoErr(err)
 		}
@@ -218,7 +218,7 @@ func TestUndoAll(t *testing.T) {
 		c.kill()
 		c.mac, c.machine, c.disk = h.mac, h.mac, disk
 		c.boot()
-		held := other.owner(nodeC).Held()
+		held := other.owner(nodeC).held()
 		is.Equal(len(held), 2)
 		is.Equal(held[0].End.Node, nodeA)
 		done, err := other.owner(nodeC).Undo(t.Context(), api.Principal{User: "carl", Node: nodeC}, held[0].Link)

@@ -17,17 +17,17 @@ var errDead = errors.New("the process is gone")
 // mac is the network of a Mac in a test: what the system does with it, and nothing
 // of Fulmen. It goes on while daemons come and go.
 type mac struct {
-	mu       sync.Mutex
-	members  map[string][]string // of bridges, stored and in the kernel
-	services []native.NetworkService
-	address  map[string][]netip.Prefix
-	made     int
-	unheard  int   // how often an answer is lost from now on
-	stale    int   // how often the configuration is somebody else's from now on
-	mute     bool  // addresses do not come
-	deaf     bool  // RDMA is off
-	blind    error // what a look ends with; nil: it sees
-	changed  func()
+	mu           sync.Mutex
+	members      map[string][]string // of bridges, stored and in the kernel
+	services     []native.NetworkService
+	address      map[string][]netip.Prefix
+	made         int
+	unreceived   int   // how often an answer is lost from now on
+	stale        int   // how often the configuration is somebody else's from now on
+	mute         bool  // addresses do not come
+	unresponsive bool  // RDMA is off
+	blind        error // what a look ends with; nil: it sees
+	changed      func()
 }
 
 func newMac() *mac {
@@ -41,8 +41,8 @@ func (m *mac) follow(f func()) {
 	m.changed = f
 }
 
-// tell hints after a change.
-func (m *mac) tell() {
+// notify hints after a change.
+func (m *mac) notify() {
 	m.mu.Lock()
 	changed := m.changed
 	m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *mac) Snapshot(context.Context, ...native.Area) (native.Snapshot, error)
 	for i, name := range []string{"en1", "en2", "en3"} {
 		one := native.Interface{Name: name, Type: native.InterfaceThunderbolt, Link: new(true), Up: new(true)}
 		d := native.RDMADevice{Name: "rdma_" + name, Interface: name, PortState: native.RDMAPortActive}
-		if m.deaf {
+		if m.unresponsive {
 			d.PortState = native.RDMAPortDown
 		}
 		for _, a := range m.address[name] {
@@ -79,7 +79,7 @@ func (m *mac) Snapshot(context.Context, ...native.Area) (native.Snapshot, error)
 			d.GIDs = append(d.GIDs, native.GID{Index: 1, Address: netip.AddrFrom16(a.Addr().As16())})
 		}
 		n.Interfaces = append(n.Interfaces, one)
-		t.Ports = append(t.Ports, native.Port{Receptacle: i + 1, Interface: name})
+		t.Ports = append(t.Ports, native.Port{PortNumber: i + 1, Interface: name})
 		r.Devices = append(r.Devices, d)
 	}
 	for name, members := range m.members {
@@ -127,11 +127,11 @@ func (m *mac) CreateService(_ context.Context, spec native.ServiceSpec) (native.
 				m.address[spec.Interface] = []netip.Prefix{spec.Address}
 			}
 			m.mu.Unlock()
-			m.tell()
+			m.notify()
 		})
 	}
-	if m.unheard > 0 {
-		m.unheard--
+	if m.unreceived > 0 {
+		m.unreceived--
 		return native.NetworkService{}, native.ErrStale
 	}
 	return s, nil
@@ -158,7 +158,7 @@ func (m *mac) DeleteService(_ context.Context, expected native.NetworkService) e
 			delete(m.address, expected.Interface)
 		}
 		m.mu.Unlock()
-		m.tell()
+		m.notify()
 	})
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,7 +15,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
@@ -74,14 +74,14 @@ cable = [{ends = ["A.tb2", "B.tb2"]}]
 	clock, err := native.SystemClock()
 	is.NoErr(err)
 	time := nativetest.NewClock(clock.Now())
-	world, err := sim.New(s, time, sim.InMemory())
+	world, err := sim.New(s, time)
 	is.NoErr(err)
 	t.Cleanup(func() { is.NoErr(world.Close()) })
 	d := &overDarwin{
 		machines: map[api.NodeID]*simfw.Machine{}, owners: map[api.NodeID]*Owner{}, facts: map[api.NodeID]native.Facts{},
 		docs: map[api.NodeID]api.RDMAChange{},
 	}
-	desk := peertest.NewDesk()
+	network := peertest.NewNetwork()
 	for name, id := range map[string]api.NodeID{"A": nodeA, "B": nodeB} {
 		source, err := world.Platform(name)
 		is.NoErr(err)
@@ -100,9 +100,9 @@ cable = [{ends = ["A.tb2", "B.tb2"]}]
 			d.owners[id].Look(true)
 		}
 		d.owners[id] = New(Config{
-			Node: id, Clock: clock, Peers: peer.New(id, desk.Add(id), gatetest.For(id, clock, nil)), Facts: platform.Facts,
+			Node: id, Clock: clock, Peers: peer.New(id, network.Add(id), peertest.GateFor(id, clock, nil)), Facts: platform.Facts,
 			Network: followed{platform.Network, follow}, Records: UndoFile{Path: filepath.Join(t.TempDir(), api.UndoFile)},
-			History: noHistory{}, Documents: told{d, id}, Conditions: noConditions{},
+			History: noHistory{}, Documents: reported{d, id}, Conditions: noConditions{},
 			Allowed: func(api.NodeID) api.Reason { return "" }, Check: func(api.LinkID) *api.Error { return nil },
 			Others: func(node api.NodeID, _ api.LinkID) (api.RDMAChange, bool) {
 				d.mu.Lock()
@@ -110,7 +110,11 @@ cable = [{ends = ["A.tb2", "B.tb2"]}]
 				one, known := d.docs[node]
 				return one, known
 			},
-			Name: func(id api.NodeID) string { return string(id[:4]) },
+			Name:  func(id api.NodeID) string { return string(id[:4]) },
+			Able:  func(native.Feature) error { return nil },
+			Busy:  func() *api.Error { return nil },
+			Quiet: func(context.Context, api.PortNumber) *api.Error { return nil },
+			Idle:  func() {}, Prove: func(context.Context, api.LinkID) error { return nil }, Log: slog.New(slog.DiscardHandler),
 		})
 		t.Cleanup(d.owners[id].Close)
 	}
@@ -127,18 +131,17 @@ func (noHistory) Save([]api.RDMAChange) error     { return nil }
 
 type noConditions struct{}
 
-func (noConditions) Raise(api.Reason, string, string) error { return nil }
-func (noConditions) Clear(api.Reason, string) error         { return nil }
+func (noConditions) Hold(api.Reason, string, bool, string) {}
 
-// told publishes what a node says.
-type told struct {
+// reported publishes what a node says.
+type reported struct {
 	d  *overDarwin
 	id api.NodeID
 }
 
-func (p told) Delete(api.Kind, string) error { return nil } // nothing is
+func (p reported) Delete(api.Kind, string) error { return nil } // nothing is
 
-func (p told) Put(_ api.Kind, _ string, value any, _ map[string]api.Reason) error {
+func (p reported) Put(_ api.Kind, _ string, value any, _ map[string]api.Reason) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	p.d.docs[p.id] = value.(api.RDMAChange)

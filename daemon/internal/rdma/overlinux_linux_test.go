@@ -77,7 +77,7 @@ func (k *kernel) follow(f func()) {
 	k.changed = f
 }
 
-func (k *kernel) tell() {
+func (k *kernel) notify() {
 	k.mu.Lock()
 	changed := k.changed
 	k.mu.Unlock()
@@ -87,7 +87,7 @@ func (k *kernel) tell() {
 // do changes the network there. The hint comes a moment later, on the test's time: a
 // watch of the kernel's own would keep virtual time from passing.
 func (k *kernel) do(f func() error) error {
-	defer time.AfterFunc(10*time.Millisecond, k.tell)
+	defer time.AfterFunc(10*time.Millisecond, k.notify)
 	return k.space.Do(f)
 }
 
@@ -118,7 +118,7 @@ func (k *kernel) Snapshot(ctx context.Context, _ ...native.Area) (s native.Snaps
 	}
 	s.Thunderbolt, s.RDMA = &native.Thunderbolt{}, &native.RDMA{}
 	for i, name := range ports {
-		s.Thunderbolt.Ports = append(s.Thunderbolt.Ports, native.Port{Receptacle: i + 1, Interface: name})
+		s.Thunderbolt.Ports = append(s.Thunderbolt.Ports, native.Port{PortNumber: i + 1, Interface: name})
 		device := native.RDMADevice{Name: "rdma_" + name, Interface: name, PortState: native.RDMAPortActive}
 		if there, known := s.Network.Interface(name); known {
 			for _, a := range there.Addresses {

@@ -9,6 +9,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rdma/change"
 	"fulmen/native"
 )
@@ -23,11 +25,11 @@ type Owner struct {
 	broken  *api.Error // why nothing can be recorded; nil where it can
 	parts   []*part
 	history []api.RDMAChange
-	planner *planning     // who plans now; nil where nobody does
-	news    chan struct{} // closed when something has changed
+	planner api.LinkID    // the cable that is planned now; zero where none is
+	updated chan struct{} // closed when something has changed
 	lost    map[api.LinkEnd]*loss
-	saving  sync.Mutex // held over a save, so that the newest is the last
-	running sync.WaitGroup
+	saving  sync.Mutex     // held over a save, so that the newest is the last
+	running sync.WaitGroup // what is begun before closed
 	ctx     context.Context
 	stop    context.CancelFunc
 }
@@ -41,19 +43,13 @@ type part struct {
 	timer  native.Timer
 }
 
-// planning is the place of a change that is not recorded yet.
-type planning struct{ link api.LinkID }
-
 // New makes the owner and answers peer.rdma. [Owner.Start] takes up what the
 // daemon before has left.
 func New(cfg Config) *Owner {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
 	// Nothing is recorded before it is known what was: asked too early, this end is
 	// asked again.
 	early := api.NewError(api.ReasonUnreachable, cfg.Name(cfg.Node))
-	o := &Owner{cfg: cfg, broken: early, news: make(chan struct{}), lost: map[api.LinkEnd]*loss{}}
+	o := &Owner{cfg: cfg, broken: early, updated: make(chan struct{}), lost: map[api.LinkEnd]*loss{}}
 	o.ctx, o.stop = context.WithCancel(context.Background())
 	cfg.Peers.HandleCall(gate.HandleCable(gate.RDMA, func(p api.PeerRDMAParams) api.LinkID { return p.Link }, o.asked))
 	return o
@@ -83,8 +79,8 @@ func (o *Owner) Start() error {
 	o.mu.Unlock()
 	for _, p := range parts {
 		o.publish(o.recordOf(p))
-		o.tell(p, change.Restarted{})
-		o.hearOther(p)
+		o.notify(p, change.Restarted{})
+		o.receiveOther(p)
 	}
 	o.Look(true)
 	return nil
@@ -111,50 +107,74 @@ func (o *Owner) Close() {
 func (o *Owner) Look(machine bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.wake()
+	o.wakeLocked()
 	if machine && !o.closed {
-		o.begin(func() { o.lookForLoss(o.ctx) })
+		o.running.Go(func() { o.lookForLoss(o.ctx) })
 	}
 }
 
-// wake wakes whoever waits; the caller holds mu.
-func (o *Owner) wake() {
-	close(o.news)
-	o.news = make(chan struct{})
+// wakeLocked wakes whoever waits.
+func (o *Owner) wakeLocked() {
+	close(o.updated)
+	o.updated = make(chan struct{})
 }
 
-// begin has something done aside; the caller holds mu, and the owner is not closed.
-func (o *Owner) begin(f func()) { o.running.Go(f) }
-
-// await waits until f, which is called under mu, is true. It reports false where
-// ctx ended before.
-func (o *Owner) await(ctx context.Context, f func() bool) bool {
+// until calls look, and calls it again whenever something changed, until it returns true.
+// It reports false where ctx or the owner ended before.
+func (o *Owner) until(ctx context.Context, look func() bool) bool {
 	for {
 		o.mu.Lock()
-		done, news := f(), o.news
+		updated := o.updated
 		o.mu.Unlock()
-		if done {
+		if look() {
 			return true
 		}
 		select {
-		case <-news:
+		case <-updated:
 		case <-ctx.Done():
-			return false
 		case <-o.ctx.Done():
+		}
+		if ctx.Err() != nil || o.ctx.Err() != nil {
 			return false
 		}
 	}
 }
 
-// Changes are the changes of this node of which something can be put back, and
-// those under way.
-func (o *Owner) Changes() []api.RDMAChange {
+// await is until with look called under mu.
+func (o *Owner) await(ctx context.Context, look func() bool) bool {
+	return o.until(ctx, func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return look()
+	})
+}
+
+// find is the change whose record fits; nil where there is none.
+func (o *Owner) find(fits func(change.Record) bool) *part {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var all []api.RDMAChange
+	for _, one := range o.parts {
+		if fits(one.record) {
+			return one
+		}
+	}
+	return nil
+}
+
+func (o *Owner) recordOf(p *part) change.Record {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return p.record
+}
+
+// held are the records of changes of which something can be put back, and of those
+// under way. After this node was given a new key, their ends here have the former one.
+func (o *Owner) held() (all []change.Record) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, p := range o.parts {
 		if p.record.State != api.RDMAChangeUndone {
-			all = append(all, p.record.View())
+			all = append(all, p.record)
 		}
 	}
 	return all
@@ -168,28 +188,6 @@ func (o *Owner) History(of func(api.RDMAChange) bool) []api.RDMAChange {
 	for _, c := range o.history {
 		if of == nil || of(c) {
 			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// Held is a cable of which this node has something to put back.
-type Held struct {
-	// Link is the cable. After this node was given a new key, it names the end here
-	// by the former one.
-	Link api.LinkID
-	// End is the end here.
-	End api.LinkEnd
-}
-
-// Held are the cables of which this node has something to put back.
-func (o *Owner) Held() []Held {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	var all []Held
-	for _, p := range o.parts {
-		if p.record.State != api.RDMAChangeUndone {
-			all = append(all, Held{p.record.Link, p.record.End})
 		}
 	}
 	return all
@@ -222,3 +220,97 @@ func (o *Owner) now() api.Time { return api.TimeOf(o.cfg.Clock.Now()) }
 func (o *Owner) within(ctx context.Context, d time.Duration, what string) (context.Context, context.CancelFunc) {
 	return native.WithTimeout(ctx, o.cfg.Clock, d, what)
 }
+
+// Conditions is where this node's own troubles are told.
+type Conditions interface {
+	// Hold says whether a condition holds on a subject, and what is particular of it.
+	Hold(code api.Reason, subject string, holds bool, detail string)
+}
+
+// Facts reads this machine.
+type Facts interface {
+	// Snapshot reads areas now.
+	Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error)
+}
+
+// Kept keeps a list over restarts. What was saved is there after a crash, whole.
+type Kept[T any] interface {
+	// Load gives what was saved last.
+	Load() ([]T, error)
+	// Save replaces it.
+	Save([]T) error
+}
+
+// Config is what an [Owner] needs. Functions answer from memory.
+type Config struct {
+	// Node is this node.
+	Node  api.NodeID
+	Clock native.Clock
+	Peers peer.Caller
+	// Facts and Network are the machine's.
+	Facts   Facts
+	Network native.NetworkActions
+	// Records has what is needed to put changes back, History is the audit log, the
+	// newest first.
+	Records Kept[change.Record]
+	History Kept[api.RDMAChange]
+	// Documents and Conditions publish.
+	Documents  ledger.Publisher
+	Conditions Conditions
+	// Allowed says why a node's administrators may not change RDMA here; empty where
+	// they may.
+	Allowed func(from api.NodeID) api.Reason
+	// Check says why RDMA cannot be enabled on a cable as this node sees it; nil where
+	// it can, or is already.
+	Check func(link api.LinkID) *api.Error
+	// Able says why this machine's network cannot be changed in some way; nil where it
+	// can.
+	Able func(native.Feature) error
+	// Busy says what must not be disturbed on this node; nil where nothing is.
+	Busy func() *api.Error
+	// Quiet waits until no test uses the RDMA device of a receptacle of this node, and
+	// says who still does when ctx ends.
+	Quiet func(ctx context.Context, portNumber api.PortNumber) *api.Error
+	// Idle is called after [Owner.Changing] may have become false.
+	Idle func()
+	// Others gives what another node says of its end of a cable.
+	Others func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool)
+	// Name is what people call a node.
+	Name func(api.NodeID) string
+	// Prove tests a cable of this node over RDMA, once both ends are changed: nil
+	// where data came through. An *api.Error of jaccl_missing says that nothing can be
+	// tested here.
+	Prove func(ctx context.Context, link api.LinkID) error
+	// Log takes what a maintainer may want to know.
+	Log *slog.Logger
+}
+
+// Deadlines. Together they are shorter than change.DoubtWithin.
+const (
+	// quietWithin is how long a change waits for a test of the cable to end.
+	quietWithin = 10 * time.Second
+	// planWithin bounds planning at an end, the wait for another change included.
+	planWithin = 20 * time.Second
+	// seenWithin is how long an end waits to see a cable as the asking node does.
+	seenWithin = 3 * time.Second
+	// stepWithin bounds one setting, repeated while somebody else holds the
+	// configuration.
+	stepWithin = 15 * time.Second
+	// shownWithin bounds the wait for the system to show what was changed.
+	shownWithin = 20 * time.Second
+	// applyWithin bounds an end's part.
+	applyWithin = 60 * time.Second
+	// proveWithin bounds the test over the cable.
+	proveWithin = 60 * time.Second
+	// keepWithin bounds the last word to an end.
+	keepWithin = 10 * time.Second
+	// backWithin bounds putting back at an end.
+	backWithin = 60 * time.Second
+	// retryAfter is the pause after somebody else was quicker with the configuration.
+	retryAfter = 200 * time.Millisecond
+	// lostAfter is how long an address is missing before it counts as lost: a cable
+	// that is plugged has none for a moment.
+	lostAfter = 3 * time.Second
+	// historyMax is how many changes the audit log remembers.
+	historyMax = 200
+)

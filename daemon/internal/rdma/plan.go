@@ -21,13 +21,13 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 	}
 	ctx, cancel := o.within(ctx, planWithin, "another change on "+o.cfg.Name(o.cfg.Node))
 	defer cancel()
-	place := &planning{link: p.Link}
-	if fault := o.enter(ctx, place, p); fault != nil {
+	leave, fault := o.enter(ctx, p)
+	if fault != nil {
 		return nil, fault
 	}
-	defer o.leave(place)
+	defer leave()
 	if !p.DryRun {
-		if fault := o.inPeace(ctx, end.Receptacle); fault != nil {
+		if fault := o.waitIdle(ctx, end.PortNumber); fault != nil {
 			return nil, fault
 		}
 	}
@@ -35,7 +35,7 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 	if earlier != nil && earlier.State == api.RDMAChangeActive {
 		return o.inForce(ctx, *earlier)
 	}
-	iface, fault := o.interfaceOf(ctx, end.Receptacle)
+	iface, fault := o.interfaceOf(ctx, end.PortNumber)
 	if fault != nil {
 		return nil, fault
 	}
@@ -44,7 +44,7 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 		return nil, o.faultOf(ctx, err)
 	}
 	asked := change.Asked{
-		Change: p.Change, Link: p.Link, End: end, By: p.By, At: o.now(), Wanted: p.Address,
+		Record: change.Record{Change: p.Change, Link: p.Link, End: end, By: p.By, StartedAt: o.now()}, Wanted: p.Address,
 		Taken: append(o.taken(*snapshot.Network, p.Link), p.Taken...),
 	}
 	if earlier != nil && earlier.State == api.RDMAChangePartial {
@@ -83,9 +83,6 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 
 // able says why what is planned cannot be made here; nil where it can.
 func (o *Owner) able(ctx context.Context, planned change.Record) *api.Error {
-	if o.cfg.Able == nil {
-		return nil
-	}
 	for _, s := range planned.Steps {
 		needed := native.FeatureNetworkService
 		if s.What == api.RDMAStepBridge {
@@ -104,27 +101,20 @@ func (o *Owner) sees(ctx context.Context, link api.LinkID) *api.Error {
 	ctx, cancel := o.within(ctx, seenWithin, "the cable "+link.String())
 	defer cancel()
 	var fault *api.Error
-	for {
-		o.mu.Lock()
-		news := o.news
-		o.mu.Unlock()
-		if fault = o.cfg.Check(link); fault == nil {
-			return nil
-		}
-		select {
-		case <-news:
-		case <-ctx.Done():
-			return fault
-		}
-	}
+	o.until(ctx, func() bool {
+		fault = o.cfg.Check(link)
+		return fault == nil
+	})
+	return fault
 }
 
-// enter waits until nothing else is changed on this node, and keeps others out.
-func (o *Owner) enter(ctx context.Context, place *planning, p api.PeerRDMAParams) *api.Error {
+// enter waits until nothing else is changed on this node, and keeps others out until
+// leave.
+func (o *Owner) enter(ctx context.Context, p api.PeerRDMAParams) (leave func(), fault *api.Error) {
 	var other api.LinkID
-	free := o.await(ctx, func() bool {
-		if o.planner != nil {
-			other = o.planner.link
+	if o.await(ctx, func() bool {
+		if o.planner != (api.LinkID{}) {
+			other = o.planner
 			return false
 		}
 		for _, one := range o.parts {
@@ -134,27 +124,21 @@ func (o *Owner) enter(ctx context.Context, place *planning, p api.PeerRDMAParams
 				return false
 			}
 		}
-		o.planner = place
+		o.planner = p.Link
 		return true
-	})
-	if free {
-		return nil
+	}) {
+		return o.leave, nil
 	}
-	e := api.Errorf(api.ReasonRDMAChangeRunning, p.Link.String(), "Another change is under way on %s.", o.cfg.Name(o.cfg.Node))
-	e.Data.WaitingFor = "the change of " + other.String() + " on " + o.cfg.Name(o.cfg.Node)
-	return e
+	fault = api.Errorf(api.ReasonRDMAChangeRunning, p.Link.String(), "Another change is under way on %s.", o.cfg.Name(o.cfg.Node))
+	return nil, fault.WithWait("the change of " + other.String() + " on " + o.cfg.Name(o.cfg.Node))
 }
 
-func (o *Owner) leave(place *planning) {
+func (o *Owner) leave() {
 	o.mu.Lock()
-	if o.planner == place {
-		o.planner = nil
-		o.wake()
-	}
+	o.planner = api.LinkID{}
+	o.wakeLocked()
 	o.mu.Unlock()
-	if o.cfg.Idle != nil {
-		o.cfg.Idle()
-	}
+	o.cfg.Idle()
 }
 
 // Changing reports whether the network of this node is being changed, or is about to
@@ -162,33 +146,31 @@ func (o *Owner) leave(place *planning) {
 func (o *Owner) Changing() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.planner != nil || slices.ContainsFunc(o.parts, func(p *part) bool { return p.record.Running() })
+	return o.planner != (api.LinkID{}) || slices.ContainsFunc(o.parts, func(p *part) bool { return p.record.Running() })
 }
 
-// inPeace makes sure that a change disturbs nothing. The caller has entered, so that
+// waitIdle makes sure that a change disturbs nothing. The caller has entered, so that
 // nothing begins from here on.
-func (o *Owner) inPeace(ctx context.Context, receptacle api.Receptacle) *api.Error {
-	if fault := o.disturbs(); fault != nil || o.cfg.Quiet == nil {
+func (o *Owner) waitIdle(ctx context.Context, portNumber api.PortNumber) *api.Error {
+	if fault := o.cfg.Busy(); fault != nil {
 		return fault
 	}
 	ctx, cancel := o.within(ctx, quietWithin, "the test of a cable on "+o.cfg.Name(o.cfg.Node))
 	defer cancel()
-	return o.cfg.Quiet(ctx, receptacle)
+	return o.cfg.Quiet(ctx, portNumber)
 }
 
 // current is what this node keeps of a cable; nil where nothing.
 func (o *Owner) current(link api.LinkID) *change.Record {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, one := range o.parts {
-		if one.record.Link == link && one.record.State != api.RDMAChangeUndone {
-			return new(one.record)
-		}
+	one := o.find(func(r change.Record) bool { return r.Link == link && r.State != api.RDMAChangeUndone })
+	if one == nil {
+		return nil
 	}
-	return nil
+	return new(o.recordOf(one))
 }
 
-// inForce is a change of before, with the reason where it is not in force any more.
+// inForce is an earlier change of this cable, with the reason where the system no longer
+// has what it made.
 func (o *Owner) inForce(ctx context.Context, r change.Record) (any, error) {
 	found, snapshot, err := o.read(ctx, r.Interface)
 	if err != nil {

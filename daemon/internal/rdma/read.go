@@ -91,16 +91,16 @@ func (o *Owner) taken(n native.Network, without api.LinkID) []netip.Prefix {
 }
 
 // interfaceOf is the network interface of a receptacle.
-func (o *Owner) interfaceOf(ctx context.Context, receptacle api.Receptacle) (string, *api.Error) {
+func (o *Owner) interfaceOf(ctx context.Context, portNumber api.PortNumber) (string, *api.Error) {
 	snapshot, err := o.cfg.Facts.Snapshot(ctx, native.AreaThunderbolt)
 	if err != nil {
 		return "", o.faultOf(ctx, err)
 	}
-	end := api.LinkEnd{Node: o.cfg.Node, Receptacle: receptacle}
+	end := api.LinkEnd{Node: o.cfg.Node, PortNumber: portNumber}
 	if snapshot.Thunderbolt != nil {
-		if port, found := snapshot.Thunderbolt.Port(int(receptacle)); found && port.Interface != "" {
+		if port, found := snapshot.Thunderbolt.Port(int(portNumber)); found && port.Interface != "" {
 			return port.Interface, nil
 		}
 	}
-	return "", api.Errorf(api.ReasonRDMANoDevice, end.String(), "Receptacle %s of %s has no network interface.", receptacle, o.cfg.Name(o.cfg.Node))
+	return "", api.Errorf(api.ReasonRDMANoDevice, end.String(), "Port %s of %s has no network interface.", portNumber, o.cfg.Name(o.cfg.Node))
 }

@@ -3,13 +3,13 @@ package rdma
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rdma/change"
@@ -22,8 +22,8 @@ const (
 	nodeC = api.NodeID("j79r4zr55xd4ph64")
 )
 
-func cable(a api.NodeID, port api.Receptacle, b api.NodeID, other api.Receptacle) api.LinkID {
-	link, err := api.NewLinkID(api.LinkEnd{Node: a, Receptacle: port}, api.LinkEnd{Node: b, Receptacle: other})
+func cable(a api.NodeID, port api.PortNumber, b api.NodeID, other api.PortNumber) api.LinkID {
+	link, err := api.NewLinkID(api.LinkEnd{Node: a, PortNumber: port}, api.LinkEnd{Node: b, PortNumber: other})
 	if err != nil {
 		panic(err)
 	}
@@ -32,12 +32,12 @@ func cable(a api.NodeID, port api.Receptacle, b api.NodeID, other api.Receptacle
 
 // table is Macs on a desk, each with what outlives its daemon.
 type table struct {
-	t     testing.TB
-	desk  *peertest.Desk
-	clock native.Clock
-	hosts map[api.NodeID]*host
-	prove func(api.LinkID) error
-	after func() // ends what hosts have beside their daemons; nil: nothing
+	t        testing.TB
+	scenario *peertest.Network
+	clock    native.Clock
+	hosts    map[api.NodeID]*host
+	prove    func(api.LinkID) error
+	after    func() // ends what hosts have beside their daemons; nil: nothing
 
 	mu    sync.Mutex
 	ticks int           // how often something outside of a daemon was touched
@@ -62,7 +62,7 @@ type host struct {
 	refuses    api.Reason
 	check      *api.Error
 	busy       *api.Error
-	quiet      func(context.Context, api.Receptacle) *api.Error
+	quiet      func(context.Context, api.PortNumber) *api.Error
 	full       bool // the disk
 	idle       int  // how often it was said that nothing may be changed any more
 	pathless   int  // how many calls from now on find no path
@@ -94,7 +94,7 @@ func newTable(t testing.TB, nodes ...api.NodeID) *table {
 // newTableOf has other networks than those of Macs.
 func newTableOf(t testing.TB, of func(*mac) machine, nodes ...api.NodeID) *table {
 	start := time.Now()
-	d := &table{t: t, desk: peertest.NewDesk(), clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(start) }), hosts: map[api.NodeID]*host{}}
+	d := &table{t: t, scenario: peertest.NewNetwork(), clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(start) }), hosts: map[api.NodeID]*host{}}
 	for _, id := range nodes {
 		m := newMac()
 		d.hosts[id] = &host{table: d, id: id, mac: m, machine: of(m), docs: map[api.LinkID]api.RDMAChange{}, conditions: map[string]string{}}
@@ -116,7 +116,7 @@ func (d *table) close() {
 func (h *host) boot() {
 	l := &life{host: h}
 	l.owner = New(Config{
-		Node: h.id, Clock: h.table.clock, Peers: reach{peer.New(h.id, h.table.desk.Add(h.id), gatetest.For(h.id, h.table.clock, nil)), l}, Facts: l, Network: l, Records: l, History: history{l},
+		Node: h.id, Clock: h.table.clock, Peers: reach{peer.New(h.id, h.table.scenario.Add(h.id), peertest.GateFor(h.id, h.table.clock, nil)), l}, Facts: l, Network: l, Records: l, History: history{l},
 		Documents: l, Conditions: l, Name: func(id api.NodeID) string { return string(id[:4]) },
 		Allowed: func(from api.NodeID) api.Reason {
 			h.mu.Lock()
@@ -129,7 +129,7 @@ func (h *host) boot() {
 		Check: func(api.LinkID) *api.Error { h.mu.Lock(); defer h.mu.Unlock(); return h.check },
 		Busy:  func() *api.Error { h.mu.Lock(); defer h.mu.Unlock(); return h.busy },
 		Idle:  func() { h.mu.Lock(); defer h.mu.Unlock(); h.idle++ },
-		Quiet: func(ctx context.Context, r api.Receptacle) *api.Error {
+		Quiet: func(ctx context.Context, r api.PortNumber) *api.Error {
 			h.mu.Lock()
 			quiet := h.quiet
 			h.mu.Unlock()
@@ -139,11 +139,13 @@ func (h *host) boot() {
 			return quiet(ctx, r)
 		},
 		Others: func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool) {
-			if !h.table.desk.Joined(h.id, node) {
+			if !h.table.scenario.Joined(h.id, node) {
 				return api.RDMAChange{}, false
 			}
-			return h.table.hosts[node].said(link)
+			return h.table.hosts[node].reported(link)
 		},
+		Able: func(native.Feature) error { return nil },
+		Log:  slog.New(slog.DiscardHandler),
 		Prove: func(_ context.Context, link api.LinkID) error {
 			if h.table.prove == nil {
 				return nil
@@ -161,13 +163,13 @@ func (h *host) boot() {
 	// What it says arrives when it is back; what others have said it reads by itself.
 	for _, other := range h.table.hosts {
 		if other != h {
-			other.hear(h)
+			other.receive(h)
 		}
 	}
 }
 
 // setQuiet sets what a change at this host waits for.
-func (h *host) setQuiet(f func(context.Context, api.Receptacle) *api.Error) {
+func (h *host) setQuiet(f func(context.Context, api.PortNumber) *api.Error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.quiet = f
@@ -187,7 +189,7 @@ func (l *life) die() {
 	defer l.mu.Unlock()
 	if !l.dead {
 		l.dead = true
-		l.host.table.desk.Remove(l.host.id)
+		l.host.table.scenario.Remove(l.host.id)
 	}
 }
 
@@ -220,17 +222,17 @@ func (l *life) around(f func() error) error {
 	return l.touch()
 }
 
-// said is what a host said of a cable last.
-func (h *host) said(link api.LinkID) (api.RDMAChange, bool) {
+// reported is what a host said of a cable last.
+func (h *host) reported(link api.LinkID) (api.RDMAChange, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	one, known := h.docs[link]
 	return one, known
 }
 
-// hear takes what another host says, if the two are joined.
-func (h *host) hear(other *host) {
-	if !h.table.desk.Joined(h.id, other.id) {
+// receive takes what another host says, if the two are joined.
+func (h *host) receive(other *host) {
+	if !h.table.scenario.Joined(h.id, other.id) {
 		return
 	}
 	other.mu.Lock()
@@ -243,7 +245,7 @@ func (h *host) hear(other *host) {
 	l := h.life
 	h.mu.Unlock()
 	for _, one := range all {
-		l.owner.Heard(other.id, one)
+		l.owner.PeerChanged(other.id, one)
 	}
 }
 
@@ -256,7 +258,7 @@ func (l *life) Put(_ api.Kind, _ string, value any, _ map[string]api.Reason) err
 		l.host.mu.Unlock()
 		for _, other := range l.host.table.hosts {
 			if other != l.host {
-				time.AfterFunc(20*time.Millisecond, func() { other.hear(l.host) })
+				time.AfterFunc(20*time.Millisecond, func() { other.receive(l.host) })
 			}
 		}
 		return nil
@@ -266,19 +268,14 @@ func (l *life) Put(_ api.Kind, _ string, value any, _ map[string]api.Reason) err
 // Delete is the Documents': no life is begun without its record.
 func (l *life) Delete(api.Kind, string) error { return nil }
 
-// Raise and Clear are the Conditions'.
-func (l *life) Raise(code api.Reason, subject, detail string) error {
-	l.host.mu.Lock()
-	defer l.host.mu.Unlock()
-	l.host.conditions[string(code)] = detail
-	return nil
-}
-
-func (l *life) Clear(code api.Reason, subject string) error {
+// Hold is the Conditions'.
+func (l *life) Hold(code api.Reason, _ string, holds bool, detail string) {
 	l.host.mu.Lock()
 	defer l.host.mu.Unlock()
 	delete(l.host.conditions, string(code))
-	return nil
+	if holds {
+		l.host.conditions[string(code)] = detail
+	}
 }
 
 func (h *host) condition(code api.Reason) (string, bool) {

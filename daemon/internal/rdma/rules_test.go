@@ -34,7 +34,7 @@ func TestMissing(t *testing.T) {
 		addresses []netip.Prefix
 		devices   []native.RDMADevice
 		reason    api.Reason
-		says      string
+		reports   string
 	}{
 		{has, []native.RDMADevice{device("en1", native.RDMAPortDown, ours), device("en2", native.RDMAPortActive, other, ours)}, "", ""},
 		{nil, []native.RDMADevice{device("en2", native.RDMAPortActive, ours)}, api.ReasonNoAddress, "en2 of axwf has no address 169.254.1.1/30"},
@@ -45,7 +45,7 @@ func TestMissing(t *testing.T) {
 	} {
 		is := is.New(t)
 		got := named().missing(r, change.Found{Addresses: c.addresses}, native.Snapshot{RDMA: &native.RDMA{Devices: c.devices}})
-		is.Equal(got, change.Cause{Reason: c.reason, Message: c.says})
+		is.Equal(got, api.Cause{Reason: c.reason, Message: c.reports})
 	}
 	is.New(t).Equal(named().missing(r, change.Found{Addresses: has}, native.Snapshot{}).Reason, api.ReasonRDMANoDevice)
 }
@@ -99,18 +99,18 @@ func TestFaults(t *testing.T) {
 	cancel(&native.DeadlineError{WaitingFor: "the port", After: time.Minute})
 	gone := errors.New("gone")
 	for _, c := range []struct {
-		ctx    context.Context
-		err    error
-		reason api.Reason
-		says   string
-		noted  string
+		ctx     context.Context
+		err     error
+		reason  api.Reason
+		reports string
+		noted   string
 	}{
 		{t.Context(), api.NewError(api.ReasonDiskFull, "x"), api.ReasonDiskFull, "", ""},
 		{t.Context(), gone, api.ReasonRDMAChangeFailed, "On axwf: gone.", "could not change en2: gone"},
 		{late, gone, api.ReasonDeadline, "On axwf: waited 1m0s for the port.", "could not change en2: gone"},
 		{late, api.NewError(api.ReasonDiskFull, "x"), api.ReasonDiskFull, "", ""},
 		{t.Context(), fmt.Errorf("x: %w", &native.DeadlineError{WaitingFor: "it", After: time.Second}), api.ReasonDeadline, "On axwf: waited 1s for it.", "could not change en2: x: waited 1s for it"},
-		{t.Context(), &native.UnsupportedError{Feature: native.FeatureBridgeMembership, Reason: native.ReasonNoOS}, api.ReasonRDMABridgeCallsMissing, "The macOS of axwf lacks the calls to change the bridge safely.", "The macOS of axwf lacks the calls to change the bridge safely."},
+		{t.Context(), &native.UnsupportedError{Feature: native.FeatureBridgeMembership, Reason: native.ReasonNoOS}, api.ReasonRDMABridgeCallsMissing, "The version of macOS on axwf has no safe way to change the bridge.", "The version of macOS on axwf has no safe way to change the bridge."},
 		{t.Context(), &native.UnsupportedError{Feature: native.FeatureNetworkService, Reason: native.ReasonNoOS}, api.Reason(native.ReasonNoOS.Key()), "", ""},
 		{t.Context(), &native.UnsupportedError{Feature: native.FeatureBridgeMembership, Reason: "odd: of its own"}, api.ReasonNotSupportedByPlatform, "Fulmen cannot change the network of axwf: odd: of its own.", "Fulmen cannot change the network of axwf: odd: of its own."},
 	} {
@@ -119,11 +119,11 @@ func TestFaults(t *testing.T) {
 		is.Equal(fault.Data.Reason, c.reason)
 		noted := named().causeOf(c.ctx, "change en2", c.err)
 		is.Equal(noted.Reason, c.reason)
-		if c.says == "" {
+		if c.reports == "" {
 			is.Equal(noted.Message, fault.Message)
 			continue
 		}
-		is.Equal(fault.Message, c.says)
+		is.Equal(fault.Message, c.reports)
 		is.Equal(noted.Message, c.noted)
 		is.Equal(fault.Data.WaitingFor != "", c.reason == api.ReasonDeadline)
 	}
@@ -288,12 +288,12 @@ func TestWhatAnEndLackedIsTold(t *testing.T) {
 	blind := func(m *mac) { m.mu.Lock(); m.blind = errors.New("out of order"); m.mu.Unlock() }
 	for name, c := range map[string]struct {
 		set  func(*mac)
-		want change.Cause
+		want api.Cause
 	}{
-		"it has no address": {func(*mac) {}, change.Cause{Reason: api.ReasonNoAddress, Message: "en2 of axwf has no address 169.254.1.1/30" + waited}},
-		"it cannot be seen": {blind, change.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "could not read en2: out of order" + waited}},
-		"it cannot be seen any more": {func(m *mac) { time.AfterFunc(time.Second, func() { blind(m); m.tell() }) },
-			change.Cause{Reason: api.ReasonNoAddress, Message: "en2 of axwf has no address 169.254.1.1/30" + waited}},
+		"it has no address": {func(*mac) {}, api.Cause{Reason: api.ReasonNoAddress, Message: "en2 of axwf has no address 169.254.1.1/30" + waited}},
+		"it cannot be seen": {blind, api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "could not read en2: out of order" + waited}},
+		"it cannot be seen any more": {func(m *mac) { time.AfterFunc(time.Second, func() { blind(m); m.notify() }) },
+			api.Cause{Reason: api.ReasonNoAddress, Message: "en2 of axwf has no address 169.254.1.1/30" + waited}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, pair, func(t *testing.T, d *table) {
@@ -314,7 +314,7 @@ func TestWhatIsHeard(t *testing.T) {
 		refuses bool
 		want    api.RDMAChangeState
 		by      string
-		says    string
+		reports string
 	}{
 		{"still in force", func(m api.RDMAChange) api.RDMAChange { return m }, false, api.RDMAChangeActive, "", ""},
 		{"put back by a person", func(m api.RDMAChange) api.RDMAChange {
@@ -346,19 +346,19 @@ func TestWhatIsHeard(t *testing.T) {
 				done, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 				is.NoErr(err)
 				settle(time.Second)
-				d.desk.Cut(nodeA, nodeB)
+				d.scenario.Cut(nodeA, nodeB)
 				h := d.hosts[nodeB]
 				h.mu.Lock()
 				if c.refuses {
 					h.refuses = api.ReasonRDMAChangesRefused
 				}
 				h.mu.Unlock()
-				d.owner(nodeB).Heard(nodeA, c.theirs(done[0].RDMAChange))
+				d.owner(nodeB).PeerChanged(nodeA, c.theirs(done[0].RDMAChange))
 				settle(30 * time.Second)
-				said, _ := h.said(link)
-				is.Equal(said.State, c.want)
-				is.Equal(said.UndoneBy.User, c.by)
-				is.Equal(said.Message, c.says)
+				reported, _ := h.reported(link)
+				is.Equal(reported.State, c.want)
+				is.Equal(reported.UndoneBy.User, c.by)
+				is.Equal(reported.Message, c.reports)
 			})
 		})
 	}
@@ -386,7 +386,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		is.Equal(all[0].State, api.RDMAChangeUndone)
 		is.Equal(len(o.History(func(c api.RDMAChange) bool { return c.Change == "c7" })), 1)
 		is.Equal(len(d.hosts[nodeA].log), historyMax)
-		is.Equal(len(o.Held()), 0)
+		is.Equal(len(o.held()), 0)
 	})
 }
 
@@ -398,15 +398,14 @@ func TestWhoseServiceItIs(t *testing.T) {
 	o.parts = []*part{{record: r}}
 	is.True(o.Ours(r.Steps[1].Service.ID))
 	is.True(!o.Ours("another"))
-	is.Equal(o.Held(), []Held{{r.Link, r.End}})
-	is.Equal(len(o.Changes()), 1)
+	is.Equal(o.held(), []change.Record{r})
 	o.parts[0].record.Steps[1].State = api.RDMAStepUndone
 	is.True(!o.Ours(r.Steps[1].Service.ID))
 	o.parts[0].record.State = api.RDMAChangeUndone
-	is.Equal(len(o.Held())+len(o.Changes()), 0)
+	is.Equal(len(o.held()), 0)
 	for _, s := range []api.RDMAChangeState{api.RDMAChangeUndoing, api.RDMAChangeUndone, api.RDMAChangePartial} {
-		is.True(isBack(s) && goesBack(change.Heard{State: s}))
+		is.True(change.IsBack(s) && goesBack(change.PeerChange{State: s}))
 	}
-	is.True(!isBack(api.RDMAChangeActive) && !goesBack(change.Heard{State: api.RDMAChangeProving}) && !goesBack(change.Apply{}))
+	is.True(!change.IsBack(api.RDMAChangeActive) && !goesBack(change.PeerChange{State: api.RDMAChangeProving}) && !goesBack(change.Apply{}))
 	is.True(goesBack(change.Rollback{}))
 }

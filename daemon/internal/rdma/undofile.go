@@ -46,9 +46,8 @@ func (f UndoFile) Load() ([]change.Record, error) {
 	}
 	records, err := ParseUndo(raw)
 	if err != nil {
-		e := api.Errorf(api.ReasonStateCorrupt, f.Path, "%s cannot be read.", f.Path)
-		e.Data.Remedy = "Mend it, or move it away; what it lists can then be put back by hand only."
-		return nil, e.From(err)
+		return nil, api.Errorf(api.ReasonStateCorrupt, f.Path, "%s cannot be read.", f.Path).
+			WithRemedy("Fix it, or move it away; what it lists can then be put back only by hand.").From(err)
 	}
 	return records, nil
 }

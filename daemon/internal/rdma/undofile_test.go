@@ -22,7 +22,7 @@ func sampleRecord(t testing.TB) change.Record {
 	link := cable(nodeA, 2, nodeB, 3)
 	r, err := change.Plan(
 		change.Found{Interface: "en2", Present: true, Bridges: []change.Membership{{Bridge: "bridge0", Kernel: true, Stored: true}}},
-		change.Asked{Change: "c4k2m9xq7", Link: link, End: link.Low, By: ada, At: api.TimeOf(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))})
+		change.Asked{Record: change.Record{Change: "c4k2m9xq7", Link: link, End: link.Low, By: ada, StartedAt: api.TimeOf(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))}})
 	is.New(t).NoErr(err)
 	r.State = api.RDMAChangeActive
 	r.Steps[0].State, r.Steps[1].State, r.Steps[1].Service.ID = api.RDMAStepDone, api.RDMAStepDone, "5F0C6A0E-9B1D-4A8E-8C33-0C1B4C1F2A77"

@@ -3,9 +3,9 @@ package relay
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -32,17 +32,17 @@ const (
 // it back where it bears the job's key. To anything else it says 401. What the
 // connection carries after that is not looked at.
 func (p *published) admit(conn net.Conn) (head []byte, ok bool) {
-	if !p.strangers.add(conn, maxStrangers) {
+	if !p.unproven.add(conn, maxUnproven) {
 		reset(conn)
 		return nil, false
 	}
-	defer p.strangers.remove(conn)
+	defer p.unproven.remove(conn)
 	stop := within(p.relay.cfg.Clock, conn, headWithin)
-	head, err := readHead(conn)
+	head, request, err := readHead(conn)
 	if !stop() {
 		return nil, false
 	}
-	if err == nil && bears(head, p.key) {
+	if err == nil && bears(request, p.key) {
 		return head, true
 	}
 	defer within(p.relay.cfg.Clock, conn, partWithin)()
@@ -50,37 +50,17 @@ func (p *published) admit(conn net.Conn) (head []byte, ok bool) {
 	return nil, false
 }
 
-// readHead reads until the empty line that ends the head of a request. More than
-// that may have come with it.
-func readHead(from io.Reader) ([]byte, error) {
-	head := make([]byte, 0, 4<<10)
-	for {
-		if len(head) == cap(head) {
-			head = append(head, 0)[:len(head)]
-		}
-		n, err := from.Read(head[len(head):min(cap(head), maxHead)])
-		// The end may lie across what came before and what comes now.
-		at := max(0, len(head)-3)
-		head = head[:len(head)+n]
-		if bytes.Contains(head[at:], []byte("\r\n\r\n")) {
-			return head, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(head) >= maxHead {
-			return nil, fmt.Errorf("a head of more than %d bytes", maxHead)
-		}
-	}
+// readHead reads a request's head, and gives all that it has read: more than the head
+// may have come with it.
+func readHead(from io.Reader) (read []byte, request *http.Request, err error) {
+	var all bytes.Buffer
+	request, err = http.ReadRequest(bufio.NewReader(io.TeeReader(io.LimitReader(from, maxHead), &all)))
+	return all.Bytes(), request, err
 }
 
-// bears reports whether a request's head has the key, as one header
+// bears reports whether a request has the key, as one header
 // "Authorization: Bearer KEY". How long it takes tells nothing of the key.
-func bears(head []byte, key string) bool {
-	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
-	if err != nil {
-		return false
-	}
+func bears(request *http.Request, key string) bool {
 	values := request.Header.Values("Authorization")
 	if len(values) != 1 {
 		return false
@@ -118,25 +98,10 @@ const pauseFor = 100 * time.Millisecond
 
 // pause rests; false where the job is over.
 func (p *published) pause() bool {
-	done := make(chan struct{})
-	p.relay.cfg.Clock.AfterFunc(pauseFor, func() { close(done) })
-	<-done
+	native.Pause(context.Background(), p.relay.cfg.Clock, pauseFor)
 	p.conns.mu.Lock()
 	defer p.conns.mu.Unlock()
 	return !p.conns.closed
-}
-
-// writeFrames sends what was read already.
-func writeFrames(to io.Writer, data []byte) error {
-	for len(data) > 0 {
-		n := min(len(data), maxFrame)
-		frame := binary.BigEndian.AppendUint32(make([]byte, 0, headBytes+n), uint32(n))
-		if _, err := to.Write(append(frame, data[:n]...)); err != nil {
-			return err
-		}
-		data = data[n:]
-	}
-	return nil
 }
 
 // within closes a connection when its time is over; stop reports whether it was not.

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,33 +19,21 @@ const (
 )
 
 // errProtocol is a frame that no relay writes.
-var errProtocol = errors.New("the other node sent a frame that is longer than they may be")
+var errProtocol = errors.New("the other node sent a frame that is too long")
 
 // carry joins a framed connection and a plain one until both directions are over
 // or one breaks; then both are closed. A break is passed on as one: the plain side
-// is reset rather than ended in good order.
-func carry(framed net.Conn, plain net.Conn) {
-	var once sync.Once
-	broken := func(error) {
-		once.Do(func() {
-			if tcp, ok := plain.(interface{ SetLinger(int) error }); ok {
-				_ = tcp.SetLinger(0)
-			}
-			plain.Close()
+// is reset rather than ended in good order. First was read from the plain one before.
+func carry(framed net.Conn, plain net.Conn, first []byte) {
+	end := func(err error) {
+		if err != nil {
+			reset(plain)
 			framed.Close()
-		})
+		}
 	}
 	var both sync.WaitGroup
-	both.Go(func() {
-		if err := enframe(framed, plain); err != nil {
-			broken(err)
-		}
-	})
-	both.Go(func() {
-		if err := deframe(plain, framed); err != nil {
-			broken(err)
-		}
-	})
+	both.Go(func() { end(enframe(framed, io.MultiReader(bytes.NewReader(first), plain))) })
+	both.Go(func() { end(deframe(plain, framed)) })
 	both.Wait()
 	plain.Close()
 	framed.Close()
@@ -99,8 +88,8 @@ func deframe(plain net.Conn, framed io.Reader) error {
 
 // The first byte that rank 0's node says.
 const (
-	sayOpen    = 'o' // the program took the connection
-	sayRefused = 'r' // it did not
-	sayDenied  = 'd' // the port is none of the caller's
-	sayFull    = 'f' // there are too many
+	statusOpen    = 'o' // the program took the connection
+	statusRefused = 'r' // it did not
+	statusDenied  = 'd' // the port is none of the caller's
+	statusFull    = 'f' // there are too many
 )

@@ -10,10 +10,10 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Check says which port of a job that is about to be submitted another program
+// check says which port of a job that is about to be submitted another program
 // holds here now (port_taken). Of a job whose rank 0 comes to this node that would
 // stop the program, and of any other the relay.
-func (r *Relay) Check(ports []api.Publish) error {
+func (r *Relay) check(ports []api.Publish) error {
 	for _, p := range ports {
 		for _, a := range r.addresses(p) {
 			l, err := listen(netip.AddrPortFrom(a, uint16(p.Port)))

@@ -1,12 +1,15 @@
 package relay
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"log/slog"
 	"net/netip"
 	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
@@ -14,18 +17,20 @@ import (
 // Config is what publishing needs.
 type Config struct {
 	// Peers are the nodes.
-	Peers peer.Caller
-	// Target reports whether a port of a rank may be reached by its submitter's node:
-	// the rank lives here, and its job's spec publishes the port.
-	Target func(job gate.Known, rank api.RankRef, port int) bool
+	Peers  peer.Caller
+	Ledger *ledger.Ledger
+	// Job is what is known of a job that counts.
+	Job   func(api.JobID) (gate.Known, bool)
+	Ranks Ranks
+	// Seed is this node's secret, of which the keys of jobs are derived, so that a
+	// restarted daemon gives the same.
+	Seed []byte
 	// Loopback are the addresses where ports are published for this machine; nil =
 	// 127.0.0.1 and ::1. One that the machine does not have is left out.
 	Loopback []netip.Addr
-	// LAN gives the addresses of this machine's networks.
+	// LAN gives the addresses of this machine's networks; nil = those of this node's
+	// network document.
 	LAN func() []netip.Addr
-	// Secret is what the keys of jobs are derived from, so that a restarted daemon
-	// gives the same; nil = a key is drawn and lost with the process.
-	Secret []byte
 	// Processes tells who listens at a port.
 	Processes native.Processes
 	// Clock is what deadlines run on.
@@ -34,29 +39,47 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// Ranks are those of this node; rank.Ranks is them.
+type Ranks interface {
+	// IsHere reports whether a rank lives on this node.
+	IsHere(rank api.RankRef) bool
+	// PID is the process of its program; 0 where it does not run.
+	PID(rank api.RankRef) int
+	// SetPorts says which of its published ports are open.
+	SetPorts(rank api.RankRef, open []int)
+}
+
 // MaxConnections is how many connections one job may have at once: as many as a member
 // may have open to published ports of another.
 const MaxConnections = 128
 
-// Relay publishes ports, from this node and on it.
+// Relay keeps the ports open that jobs publish: those of this node's people here, and
+// those of the ranks of this node for whoever submitted their jobs.
 type Relay struct {
-	cfg Config
+	cfg    Config
+	secret []byte
 
-	mu     sync.Mutex
-	open   map[api.JobID]*published
-	served map[api.RankRef]*served
-	closed bool
+	mu       sync.Mutex
+	open     map[api.JobID]*published
+	problems map[api.JobID]*api.Error // why a job's ports are not open that should be
+	served   map[api.RankRef]*served
+	closed   bool
 }
+
+// publishContext begins what the secret of the jobs' keys is derived from.
+const publishContext = "fulmen-publish-1"
 
 // New makes the relay and answers the nodes that want a port of a rank here.
 func New(cfg Config) *Relay {
 	if cfg.Loopback == nil {
 		cfg.Loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 	}
+	secret := hmac.New(sha256.New, cfg.Seed)
+	secret.Write([]byte(publishContext))
+	r := &Relay{cfg: cfg, secret: secret.Sum(nil), open: map[api.JobID]*published{}, problems: map[api.JobID]*api.Error{}, served: map[api.RankRef]*served{}}
 	if cfg.LAN == nil {
-		cfg.LAN = func() []netip.Addr { return nil }
+		r.cfg.LAN = r.networks
 	}
-	r := &Relay{cfg: cfg, open: map[api.JobID]*published{}, served: map[api.RankRef]*served{}}
 	cfg.Peers.HandleStream(gate.ServePerson(gate.Publish, r.accept))
 	return r
 }

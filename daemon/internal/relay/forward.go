@@ -13,9 +13,9 @@ import (
 const (
 	// connectWithin is how long rank 0's node may take to connect to the program.
 	connectWithin = 15 * time.Second
-	// maxStrangers is how many connections from the network may be about to show
+	// maxUnproven is how many connections from the network may be about to show
 	// their key, so that those who have none keep nobody out for long.
-	maxStrangers = 64
+	maxUnproven = 64
 )
 
 // accept takes the connections of a listener until it is closed.
@@ -57,13 +57,7 @@ func (p *published) take(conn net.Conn, port int, lan bool) {
 		return
 	}
 	defer peer.Close()
-	if len(first) > 0 {
-		if err := writeFrames(peer, first); err != nil {
-			reset(conn)
-			return
-		}
-	}
-	carry(peer, conn)
+	carry(peer, conn, first)
 }
 
 // reach opens a connection to the port at rank 0's node, and waits until the
@@ -75,9 +69,9 @@ func (p *published) reach(ctx context.Context, port int) (net.Conn, error) {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	var said [1]byte
-	if _, err = io.ReadFull(conn, said[:]); err == nil && said[0] != sayOpen {
-		err = refusal(said[0])
+	var answer [1]byte
+	if _, err = io.ReadFull(conn, answer[:]); err == nil && answer[0] != statusOpen {
+		err = refusal(answer[0])
 	}
 	if !stop() {
 		err = context.Cause(ctx) // it says what was waited for
@@ -89,11 +83,11 @@ func (p *published) reach(ctx context.Context, port int) (net.Conn, error) {
 	return conn, nil
 }
 
-func refusal(said byte) error {
-	switch said {
-	case sayRefused:
+func refusal(answer byte) error {
+	switch answer {
+	case statusRefused:
 		return api.Errorf(api.ReasonUnreachable, "", "Rank 0 does not listen on the port.")
-	case sayFull:
+	case statusFull:
 		return api.Errorf(api.ReasonTooManyClients, "", "The port has too many connections.")
 	}
 	return api.NewError(api.ReasonPeerNotAllowed, "")

@@ -10,8 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay"
@@ -30,7 +28,7 @@ var rank0 = api.RankRef{Job: job, Attempt: 1}
 // pair is a node where a job was submitted and the node of its rank 0, on one
 // machine: what the first publishes it publishes on another address of the loopback.
 type pair struct {
-	desk           *peertest.Desk
+	scenario       *peertest.Network
 	laptop, studio *relay.Relay
 	program        net.Listener // what rank 0 listens on
 	port           int
@@ -41,6 +39,11 @@ var (
 	lan       = netip.MustParseAddr("127.0.0.3")
 )
 
+// anyRank has every rank.
+type anyRank struct{ relay.Ranks }
+
+func (anyRank) IsHere(api.RankRef) bool { return true }
+
 func newPair(t testing.TB) *pair { return newPairWith(t, procsockets.Processes{}) }
 
 // newPairWith has who listens at a port told by processes.
@@ -50,21 +53,23 @@ func newPairWith(t testing.TB, processes native.Processes) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{desk: peertest.NewDesk()}
+	p := &pair{scenario: peertest.NewNetwork()}
 	if p.program, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	p.port = p.program.Addr().(*net.TCPAddr).Port
 	config := relay.Config{
 		Clock: clock, Processes: processes, Log: slog.New(slog.DiscardHandler), Loopback: []netip.Addr{published},
-		LAN:    func() []netip.Addr { return []netip.Addr{lan} },
-		Secret: []byte("a secret of the node"),
-		Target: func(_ gate.Known, rank api.RankRef, port int) bool { return rank == rank0 },
+		LAN:   func() []netip.Addr { return []netip.Addr{lan} },
+		Seed:  []byte("a secret of the node"),
+		Ranks: anyRank{},
 	}
-	known := gatetest.Job(api.JobSpec{Job: job, Principal: api.Principal{User: "ada", Node: laptop}}, 1, studio)
-	config.Peers = peer.New(laptop, p.desk.Add(laptop), gatetest.For(laptop, clock, known))
+	spec := p.spec(false)
+	spec.Principal = api.Principal{User: "ada", Node: laptop}
+	known := peertest.Job(spec, 1, studio)
+	config.Peers = peer.New(laptop, p.scenario.Add(laptop), peertest.GateFor(laptop, clock, known))
 	p.laptop = relay.New(config)
-	config.Peers = peer.New(studio, p.desk.Add(studio), gatetest.For(studio, clock, known))
+	config.Peers = peer.New(studio, p.scenario.Add(studio), peertest.GateFor(studio, clock, known))
 	p.studio = relay.New(config)
 	t.Cleanup(func() {
 		p.laptop.Shut()
@@ -108,9 +113,9 @@ func (p *pair) echo() {
 		}
 		go func() {
 			defer conn.Close()
-			heard, err := io.ReadAll(conn)
+			received, err := io.ReadAll(conn)
 			if err == nil {
-				_, _ = conn.Write(heard)
+				_, _ = conn.Write(received)
 			}
 		}()
 	}

@@ -1,10 +1,13 @@
 package relay
 
 import (
-	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -17,8 +20,8 @@ type published struct {
 	ports []api.Publish
 	key   string // where a port is open on the network
 	conns conns
-	// strangers are connections from the network that have not shown the key yet.
-	strangers conns
+	// unproven are connections from the network that have not shown the key yet.
+	unproven conns
 
 	mu        sync.Mutex
 	rank      api.RankRef
@@ -26,28 +29,10 @@ type published struct {
 	listeners map[netip.AddrPort]net.Listener
 }
 
-// Port is a published port that is open on this node.
-type Port struct {
-	// Job is whose it is.
-	Job api.JobID
-	// Port is its number.
-	Port int
-	// LAN says that it is open on the network, behind the job's key.
-	LAN bool
-	// Addresses are where it is open. On rank 0's own node the program's loopback
-	// needs no relay, and there are none.
-	Addresses []netip.AddrPort
-}
-
-// Open opens the ports that a spec publishes and leads them to rank 0, which lives
+// openLocked opens the ports that a spec publishes and leads them to rank 0, which lives
 // on a node. Called again for a later attempt, it leads them to that one's. On an
 // error (port_taken, with the port) nothing is open.
-func (r *Relay) Open(spec api.JobSpec, rank0 api.RankRef, node api.NodeID) error {
-	if len(spec.Publish) == 0 {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (r *Relay) openLocked(spec api.JobSpec, rank0 api.RankRef, node api.NodeID) error {
 	if r.closed {
 		return api.NewError(api.ReasonCancelled, string(spec.Job))
 	}
@@ -67,52 +52,50 @@ func (r *Relay) Open(spec api.JobSpec, rank0 api.RankRef, node api.NodeID) error
 	return nil
 }
 
-// Close closes a job's ports and ends its connections.
-func (r *Relay) Close(job api.JobID) {
-	r.mu.Lock()
-	p := r.open[job]
-	delete(r.open, job)
-	r.mu.Unlock()
-	if p != nil {
+// closeLocked closes a job's ports and ends its connections.
+func (r *Relay) closeLocked(job api.JobID) {
+	if p := r.open[job]; p != nil {
+		delete(r.open, job)
 		p.shut()
 	}
 }
 
-// NetworksChanged opens the ports that are open on the network on its new
+// networksChanged opens the ports that are open on the network on its new
 // addresses, and no longer on those that are gone.
-func (r *Relay) NetworksChanged() {
+func (r *Relay) networksChanged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for job, p := range r.open {
-		p.mu.Lock()
-		rank, node := p.rank, p.node
-		p.mu.Unlock()
-		if err := p.lead(rank, node); err != nil {
+		if err := p.lead(p.target()); err != nil {
 			r.cfg.Log.Warn("a published port is not open on a new address", "job", job, "err", err)
 		}
 	}
 }
 
-// List gives the ports that are open here, ordered by job and port.
-func (r *Relay) List() []Port {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []Port
-	for _, p := range r.open {
-		p.mu.Lock()
-		for _, x := range p.ports {
-			port := Port{Job: p.job, Port: x.Port, LAN: x.LAN}
-			for at := range p.listeners {
-				if int(at.Port()) == x.Port {
-					port.Addresses = append(port.Addresses, at)
-				}
-			}
-			slices.SortFunc(port.Addresses, netip.AddrPort.Compare)
-			out = append(out, port)
-		}
-		p.mu.Unlock()
+// listLocked gives the ports of a job that are open here, in their order, with the key where one
+// is open on the network. On rank 0's own node the program's loopback needs no relay: such
+// a port has no addresses.
+func (r *Relay) listLocked(job api.JobID) (out []api.PublishedPort) {
+	p := r.open[job]
+	if p == nil {
+		return nil
 	}
-	slices.SortFunc(out, func(a, b Port) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Port, b.Port)) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.ports {
+		port := api.PublishedPort{Port: x.Port, LAN: x.LAN}
+		if x.LAN {
+			port.Key = p.key
+		}
+		for at := range p.listeners {
+			if int(at.Port()) == x.Port {
+				port.Addresses = append(port.Addresses, at)
+			}
+		}
+		slices.SortFunc(port.Addresses, netip.AddrPort.Compare)
+		out = append(out, port)
+	}
+	slices.SortFunc(out, func(a, b api.PublishedPort) int { return a.Port - b.Port })
 	return out
 }
 
@@ -170,6 +153,16 @@ func (p *published) shut() {
 		delete(p.listeners, at)
 	}
 	p.mu.Unlock()
-	p.strangers.shut()
+	p.unproven.shut()
 	p.conns.shut()
+}
+
+// keyBytes is how much a key has of chance.
+const keyBytes = 16
+
+// key is what opens a job's ports on the network.
+func (r *Relay) key(job api.JobID) string {
+	mac := hmac.New(sha256.New, r.secret)
+	mac.Write([]byte("fulmen-publish-1 " + string(job)))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)[:keyBytes]))
 }

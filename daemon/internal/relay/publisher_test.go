@@ -15,7 +15,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
 )
 
@@ -24,7 +24,7 @@ var elsewhere = netip.MustParseAddr("192.0.2.1")
 
 // peopleOf is a node whose people publish ports, with its ledger and what is known of jobs.
 type peopleOf struct {
-	*Publisher
+	*Relay
 	alone
 	node  api.NodeID
 	owner *ledger.Writer
@@ -51,26 +51,20 @@ const theirJob = api.JobID("j00000001")
 // far is another node.
 var far = api.NodeIDFromKey(make(ed25519.PublicKey, ed25519.PublicKeySize))
 
-func newPeopleOf(t *testing.T, change ...func(*PublisherConfig)) *peopleOf {
+func newPeopleOf(t *testing.T, change ...func(*Config)) *peopleOf {
 	t.Helper()
-	disk := &ledgertest.Disk{}
+	disk := &peertest.Disk{}
 	held, writer, err := ledger.Open(ledger.Options{Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), Cluster: "a7937b64b8caa58f03721bb6bacf5c78", Counter: disk, Store: disk})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &peopleOf{node: held.Node(), owner: writer.Owner("test", api.KindJob, api.KindNetwork), jobs: map[api.JobID]gate.Known{}, ranks: &ranksHere{}}
-	cfg := PublisherConfig{
-		Config: lonely(func(c *Config) {
-			c.Peers, c.Loopback, c.Processes = p, []netip.Addr{elsewhere}, &listeners{}
-			c.LAN = func() []netip.Addr { p.lan++; return []netip.Addr{elsewhere} }
-		}).cfg,
-		Ledger: held, Ranks: p.ranks, Seed: []byte("seed"),
-		Job: func(id api.JobID) (gate.Known, bool) { known, found := p.jobs[id]; return known, found },
-	}
-	for _, f := range change {
-		f(&cfg)
-	}
-	p.Publisher = NewPublisher(cfg)
+	p.Relay = lonely(append([]func(*Config){func(c *Config) {
+		c.Peers, c.Loopback, c.Processes = p, []netip.Addr{elsewhere}, &listeners{}
+		c.LAN = func() []netip.Addr { p.lan++; return []netip.Addr{elsewhere} }
+		c.Ledger, c.Ranks, c.Seed = held, p.ranks, []byte("seed")
+		c.Job = func(id api.JobID) (gate.Known, bool) { known, found := p.jobs[id]; return known, found }
+	}}, change...)...)
 	t.Cleanup(p.Shut)
 	return p
 }
@@ -140,15 +134,15 @@ func TestPortsFollowAJob(t *testing.T) {
 			for attempt := 1; attempt <= 2; attempt++ {
 				for range 2 { // the second changes nothing
 					p.knows(new(p.job(api.JobRunning, attempt)))
-					rank, node := p.Relay.open[theirJob].target()
+					rank, node := p.open[theirJob].target()
 					is.Equal(rank, api.RankRef{Job: theirJob, Attempt: attempt})
 					is.Equal(node, far)
 				}
 			}
 			p.knows(end(p))
 			is.Equal(len(p.Of(theirJob)), 0)
-			is.True(!p.has(theirJob))
-			is.Equal(len(p.Relay.open), 0)
+			is.Equal(len(p.open), 0)
+			is.Equal(len(p.problems), 0)
 		})
 	}
 }
@@ -158,23 +152,22 @@ func TestPortsFollowAJob(t *testing.T) {
 func TestPortsThatCannotBeOpened(t *testing.T) {
 	is := is.New(t)
 	p := newPeopleOf(t)
-	refuse := func(yes bool) { p.Relay.mu.Lock(); p.Relay.closed = yes; p.Relay.mu.Unlock() }
+	refuse := func(yes bool) { p.mu.Lock(); p.closed = yes; p.mu.Unlock() }
 	p.knows(new(p.job(api.JobRunning, 1)))
 	is.Equal(p.Of(theirJob), []api.PublishedPort{{Port: 80}})
 	p.Close(theirJob)
 	refuse(true)
 	p.knows(new(p.job(api.JobRunning, 2)))
-	told := p.Of(theirJob)
-	is.Equal(len(told), 1)
-	is.Equal(told[0].Port, 80)
-	is.Equal(told[0].Problem.Reason, api.ReasonCancelled)
-	is.True(p.has(theirJob))
+	reported := p.Of(theirJob)
+	is.Equal(len(reported), 1)
+	is.Equal(reported[0].Port, 80)
+	is.Equal(reported[0].Problem.Reason, api.ReasonCancelled)
 	is.Equal(len(p.Of("j00000002")), 0)
 
 	refuse(false)
 	p.knows(new(p.job(api.JobRunning, 1))) // as a home says that knows no more
 	is.Equal(p.Of(theirJob), []api.PublishedPort{{Port: 80}})
-	rank, _ := p.Relay.open[theirJob].target()
+	rank, _ := p.open[theirJob].target()
 	is.Equal(rank.Attempt, 1)
 
 	p.Close(theirJob)
@@ -185,7 +178,7 @@ func TestPortsThatCannotBeOpened(t *testing.T) {
 	other.Job.Principal.Node = far
 	p.knows(&other)
 	is.Equal(len(p.Of(theirJob)), 0)
-	is.True(!p.has(theirJob))
+	is.Equal(len(p.problems), 0)
 }
 
 // A port on the network is listed with the key, which follows from the node's secret and
@@ -212,7 +205,7 @@ func TestWhichPortsAreAllowed(t *testing.T) {
 	is.NoErr(err)
 	defer held.Close()
 	port := held.Addr().(*net.TCPAddr).Port
-	p := newPeopleOf(t, func(c *PublisherConfig) { c.Loopback = []netip.Addr{netip.MustParseAddr("127.0.0.1")} })
+	p := newPeopleOf(t, func(c *Config) { c.Loopback = []netip.Addr{netip.MustParseAddr("127.0.0.1")} })
 	is.NoErr(p.owner.Put(ledger.Draft{Kind: api.KindJob, Name: string(theirJob), Value: p.job(api.JobRunning, 1).Job}))
 	wanted := []api.Publish{{Port: port}}
 	is.NoErr(p.Allows(nil))
@@ -252,7 +245,7 @@ func TestWhichPortsAreReached(t *testing.T) {
 		{true, api.RankRef{Job: theirJob, Attempt: 2}, 81, false},
 	} {
 		p.ranks.here = c.here
-		is.Equal(p.cfg.Target(known, c.rank, c.port), c.want)
+		is.Equal(p.target(known, c.rank, c.port), c.want)
 	}
 }
 
@@ -261,7 +254,7 @@ func TestPortsOfARankAreFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		who := &listeners{}
-		p := newPeopleOf(t, func(c *PublisherConfig) { c.Processes = who })
+		p := newPeopleOf(t, func(c *Config) { c.Processes = who })
 		who.set(80)
 		rank := api.RankRef{Job: theirJob, Attempt: 1}
 		known := p.job(api.JobRunning, 1)
@@ -294,7 +287,6 @@ func TestPortsOfARankAreFollowed(t *testing.T) {
 		p.Ended(api.Rank{Job: theirJob, Attempt: 1})
 		is.Equal(len(p.served), 0)
 		is.True(second.over)
-		is.Equal(len(p.serves), 0)
 		p.Ended(api.Rank{Job: theirJob, Attempt: 1})
 	})
 }
@@ -314,7 +306,7 @@ func TestJobsAndNetworksAreFollowed(t *testing.T) {
 		p.jobs[theirJob] = known
 		is.NoErr(p.owner.Put(ledger.Draft{Kind: api.KindJob, Name: string(theirJob), Value: p.job(api.JobRunning, 1).Job}))
 		synctest.Wait()
-		is.Equal(len(p.List()), 1)
+		is.Equal(len(p.Of(theirJob)), 1)
 		asked := p.lan
 		is.NoErr(p.owner.Put(ledger.Draft{Kind: api.KindNetwork, Value: api.Network{}}))
 		synctest.Wait()
@@ -322,10 +314,10 @@ func TestJobsAndNetworksAreFollowed(t *testing.T) {
 		delete(p.jobs, theirJob)
 		is.NoErr(p.owner.Delete(api.KindJob, string(theirJob)))
 		synctest.Wait()
-		is.Equal(len(p.List()), 0)
-		watchers, _ := p.ledger.Subscribers()
-		is.Equal(len(watchers), 1)
-		is.True(watchers[0].Passive)
+		is.Equal(len(p.Of(theirJob)), 0)
+		watchers, _ := p.cfg.Ledger.Watchers()
+		is.Equal(watchers, 1)
+		is.True(!p.cfg.Ledger.Watched(api.Key{Node: p.cfg.Ledger.Node(), Kind: api.KindJob, Name: string(theirJob)})) // it is passive
 		cancel()
 		is.True(errors.Is(<-over, context.Canceled))
 	})
@@ -334,7 +326,7 @@ func TestJobsAndNetworksAreFollowed(t *testing.T) {
 // A machine's networks are those of its interfaces that are up, but for its loopback.
 func TestNetworksOfThisNode(t *testing.T) {
 	is := is.New(t)
-	p := newPeopleOf(t, func(c *PublisherConfig) { c.LAN = nil })
+	p := newPeopleOf(t, func(c *Config) { c.LAN = nil })
 	is.Equal(len(p.cfg.LAN()), 0)
 	at := func(kind api.InterfaceType, up bool, addresses ...string) api.Interface {
 		i := api.Interface{Name: "en0", Type: kind, Up: up}

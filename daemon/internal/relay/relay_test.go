@@ -18,7 +18,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/relay"
 	"fulmen/native"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 	"fulmen/native/procsockets"
 )
 
@@ -28,24 +28,24 @@ func TestAPortOfRank0IsReachedFromTheSubmitter(t *testing.T) {
 	p := newPair(t)
 	go p.echo()
 	p.start(t, false)
-	is.Equal(p.laptop.List(), []relay.Port{{Job: job, Port: p.port, Addresses: []netip.AddrPort{netip.AddrPortFrom(published, uint16(p.port))}}})
+	is.Equal(p.laptop.Of(job), []api.PublishedPort{{Port: p.port, Addresses: []netip.AddrPort{netip.AddrPortFrom(published, uint16(p.port))}}})
 	is.True(!p.open(lan))
 
 	// The answer comes only when the end of the question has: both directions end
 	// by themselves.
-	said := make([]byte, 3<<20)
-	_, _ = rand.Read(said)
+	reported := make([]byte, 3<<20)
+	_, _ = rand.Read(reported)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
 			conn := p.dial(t, published)
 			go func() {
-				_, _ = conn.Write(said)
+				_, _ = conn.Write(reported)
 				_ = conn.CloseWrite()
 			}()
-			heard, err := io.ReadAll(conn)
+			received, err := io.ReadAll(conn)
 			is.NoErr(err)
-			is.True(bytes.Equal(heard, said))
+			is.True(bytes.Equal(received, reported))
 		})
 	}
 	all.Wait()
@@ -63,15 +63,15 @@ func TestTheProgramMayEndItsDirectionFirst(t *testing.T) {
 	_, err = program.Write([]byte("bye"))
 	is.NoErr(err)
 	is.NoErr(program.(*net.TCPConn).CloseWrite())
-	heard, err := io.ReadAll(conn)
+	received, err := io.ReadAll(conn)
 	is.NoErr(err)
-	is.Equal(string(heard), "bye")
+	is.Equal(string(received), "bye")
 	_, err = conn.Write([]byte("and you"))
 	is.NoErr(err)
 	is.NoErr(conn.CloseWrite())
-	heard, err = io.ReadAll(program)
+	received, err = io.ReadAll(program)
 	is.NoErr(err)
-	is.Equal(string(heard), "and you")
+	is.Equal(string(received), "and you")
 }
 
 func TestNothingOutlivesTheJob(t *testing.T) {
@@ -81,7 +81,7 @@ func TestNothingOutlivesTheJob(t *testing.T) {
 	}{
 		{"closed where it was submitted", func(p *pair, _ func()) { p.laptop.Close(job) }},
 		{"the rank ended", func(_ *pair, stop func()) { stop() }},
-		{"the nodes are parted", func(p *pair, _ func()) { p.desk.Cut(laptop, studio) }},
+		{"the nodes are parted", func(p *pair, _ func()) { p.scenario.Cut(laptop, studio) }},
 		{"the daemon ends", func(p *pair, _ func()) { p.studio.Shut() }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestNothingOutlivesTheJob(t *testing.T) {
 		p.start(t, false)
 		p.laptop.Close(job)
 		is.True(!p.open(published))
-		is.Equal(len(p.laptop.List()), 0)
+		is.Equal(len(p.laptop.Of(job)), 0)
 	})
 	t.Run("who has not shown the key", func(t *testing.T) {
 		t.Parallel()
@@ -140,13 +140,13 @@ func TestOnlyPublishedPortsAreReached(t *testing.T) {
 			is := is.New(t)
 			p := newPair(t)
 			p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
-			conn, err := p.desk.Add(test.from).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: test.rank, Port: p.port + test.port})
+			conn, err := p.scenario.Add(test.from).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: test.rank, Port: p.port + test.port})
 			is.NoErr(err)
 			defer conn.Close()
-			said := make([]byte, 1)
-			_, err = io.ReadFull(conn, said)
+			reported := make([]byte, 1)
+			_, err = io.ReadFull(conn, reported)
 			is.NoErr(err)
-			is.Equal(string(said), test.want)
+			is.Equal(string(reported), test.want)
 		})
 	}
 }
@@ -178,13 +178,13 @@ func TestAnotherProgramsPortRefuses(t *testing.T) {
 			is := is.New(t)
 			p := newPairWith(t, test.processes)
 			p.studio.Serve(rank0, test.group, []int{p.port}, func([]int) {})
-			conn, err := p.desk.Add(laptop).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
+			conn, err := p.scenario.Add(laptop).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
 			is.NoErr(err)
 			defer conn.Close()
-			said := make([]byte, 1)
-			_, err = io.ReadFull(conn, said)
+			reported := make([]byte, 1)
+			_, err = io.ReadFull(conn, reported)
 			is.NoErr(err)
-			is.Equal(string(said), test.want)
+			is.Equal(string(reported), test.want)
 		})
 	}
 }
@@ -215,11 +215,11 @@ func TestACallerThatHangsUp(t *testing.T) {
 		default:
 		}
 	}})
-	told := make(chan []int, 1)
-	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func(open []int) { told <- open })
-	<-told
+	reported := make(chan []int, 1)
+	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func(open []int) { reported <- open })
+	<-reported
 	close(watch)
-	conn, err := p.desk.Add(laptop).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
+	conn, err := p.scenario.Add(laptop).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
 	is.NoErr(err)
 	called <- conn
 	program, err := p.program.Accept()
@@ -255,10 +255,10 @@ func TestATakenPortIsNamed(t *testing.T) {
 	err = p.laptop.Open(p.spec(false), rank0, studio)
 	is.True(errors.Is(err, api.ReasonPortTaken))
 	is.True(strings.Contains(err.Error(), taken.Addr().(*net.TCPAddr).IP.String()))
-	is.Equal(len(p.laptop.List()), 0)
+	is.Equal(len(p.laptop.Of(job)), 0)
 	is.NoErr(p.laptop.Open(p.spec(false), rank0, laptop)) // listens nowhere, until rank 0 is elsewhere
 	is.True(errors.Is(p.laptop.Open(p.spec(false), rank0, studio), api.ReasonPortTaken))
-	is.Equal(len(p.laptop.List()), 0)
+	is.Equal(len(p.laptop.Of(job)), 0)
 	is.NoErr(taken.Close())
 	is.NoErr(p.laptop.Check(p.spec(false).Publish))
 	is.NoErr(p.laptop.Open(p.spec(false), rank0, studio)) // what was checked is not held
@@ -269,7 +269,7 @@ func TestOnRank0sOwnNodeTheProgramIsThere(t *testing.T) {
 	is := is.New(t)
 	p := newPair(t)
 	is.NoErr(p.laptop.Open(p.spec(false), rank0, laptop))
-	is.Equal(p.laptop.List(), []relay.Port{{Job: job, Port: p.port}})
+	is.Equal(p.laptop.Of(job), []api.PublishedPort{{Port: p.port}})
 	is.True(!p.open(published))
 }
 
@@ -296,19 +296,19 @@ func TestConnectionsAreBoundedAtTheRank(t *testing.T) {
 	is := is.New(t)
 	p := newPair(t)
 	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
-	from := p.desk.Add(laptop)
+	from := p.scenario.Add(laptop)
 	for i := range relay.MaxConnections + 1 {
 		conn, err := from.Stream(t.Context(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
 		is.NoErr(err)
 		defer conn.Close()
-		said := make([]byte, 1)
-		_, err = io.ReadFull(conn, said)
+		reported := make([]byte, 1)
+		_, err = io.ReadFull(conn, reported)
 		is.NoErr(err)
-		is.Equal(string(said), map[bool]string{true: "f", false: "o"}[i == relay.MaxConnections])
+		is.Equal(string(reported), map[bool]string{true: "f", false: "o"}[i == relay.MaxConnections])
 	}
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 func BenchmarkCarry(b *testing.B) {
 	p := newPair(b)

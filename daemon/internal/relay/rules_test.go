@@ -43,9 +43,32 @@ func clock() native.Clock {
 	return native.ClockFrom(time.Now, func() time.Duration { return time.Since(start) })
 }
 
+// Open is openLocked of a spec that publishes something.
+func (r *Relay) Open(spec api.JobSpec, rank0 api.RankRef, node api.NodeID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.openLocked(spec, rank0, node)
+}
+
+// Close is closeLocked.
+func (r *Relay) Close(job api.JobID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closeLocked(job)
+}
+
+// Serve is serve, until stop is called.
+func (r *Relay) Serve(rank api.RankRef, group int, ports []int, notify func(open []int)) (stop func()) {
+	r.serve(rank, group, ports, notify)
+	return func() { r.Ended(api.Rank{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}) }
+}
+
+// Check is check.
+func (r *Relay) Check(ports []api.Publish) error { return r.check(ports) }
+
 // lonely is the relay of such a node.
 func lonely(change ...func(*Config)) *Relay {
-	cfg := Config{Peers: alone{}, Clock: clock(), Log: slog.New(slog.DiscardHandler), Secret: []byte("secret")}
+	cfg := Config{Peers: alone{}, Clock: clock(), Log: slog.New(slog.DiscardHandler), Seed: []byte("secret"), LAN: func() []netip.Addr { return nil }}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -54,24 +77,32 @@ func lonely(change ...func(*Config)) *Relay {
 
 // A head is read to its end, which may come in pieces, up to the last byte that it may have.
 func TestHeadToTheByte(t *testing.T) {
-	head := func(n int) string { return strings.Repeat("x", n-4) + "\r\n\r\n" }
-	for _, n := range []int{4, 4096, 4097, maxHead} {
+	head := func(n int) string {
+		line := "GET / HTTP/1.1\r\nX: "
+		return line + strings.Repeat("x", n-len(line)-4) + "\r\n\r\n"
+	}
+	for _, n := range []int{40, 4096, 4097, maxHead} {
 		for _, from := range []io.Reader{strings.NewReader(head(n)), iotest.OneByteReader(strings.NewReader(head(n)))} {
 			is := is.New(t)
-			got, err := readHead(from)
+			got, _, err := readHead(from)
 			is.NoErr(err)
-			is.Equal(len(got), n)
+			is.Equal(string(got), head(n))
 		}
 	}
 	is := is.New(t)
-	_, err := readHead(iotest.OneByteReader(strings.NewReader(head(maxHead + 1))))
-	is.True(err != nil && !errors.Is(err, io.EOF))
-	_, err = readHead(strings.NewReader("x\r\n\r"))
-	is.True(errors.Is(err, io.EOF))
-	for _, said := range []string{"GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nAuthorization: Bearer\r\n\r\n", "GET / HTTP/1.1\r\nAuthorization: Bearerkey\r\n\r\n"} {
-		is.True(!bears([]byte(said), "key"))
+	read, _, err := readHead(iotest.OneByteReader(strings.NewReader(head(maxHead + 1))))
+	is.True(err != nil)
+	is.Equal(len(read), maxHead)
+	_, _, err = readHead(strings.NewReader("GET / HTTP/1.1\r\n\r"))
+	is.True(err != nil)
+	for reported, want := range map[string]bool{
+		"GET / HTTP/1.1\r\n\r\n": false, "GET / HTTP/1.1\r\nAuthorization: Bearer\r\n\r\n": false, "GET / HTTP/1.1\r\nAuthorization: Bearerkey\r\n\r\n": false,
+		"GET / HTTP/1.1\r\nAuthorization: Bearer key \r\n\r\n": true,
+	} {
+		_, request, err := readHead(strings.NewReader(reported))
+		is.NoErr(err)
+		is.Equal(bears(request, "key"), want)
 	}
-	is.True(bears([]byte("GET / HTTP/1.1\r\nAuthorization: Bearer key \r\n\r\n"), "key"))
 }
 
 // A frame is as long as frames may be, and not a byte longer; what cannot be passed on
@@ -80,22 +111,22 @@ func TestFramesToTheByte(t *testing.T) {
 	is := is.New(t)
 	read := func(framed string) (string, error) {
 		near, far := net.Pipe()
-		heard := make(chan string, 1)
+		received := make(chan string, 1)
 		go func() {
 			all, _ := io.ReadAll(near)
-			heard <- string(all)
+			received <- string(all)
 		}()
 		err := deframe(halfCloser{far}, strings.NewReader(framed))
 		far.Close()
-		return <-heard, err
+		return <-received, err
 	}
 	full := strings.Repeat("x", maxFrame)
 	var framed bytes.Buffer
-	is.NoErr(writeFrames(&framed, []byte(full+"y")))
-	is.Equal(framed.Len(), 2*headBytes+maxFrame+1)
-	heard, err := read(framed.String() + "\x00\x00\x00\x00")
+	is.NoErr(enframe(&framed, strings.NewReader(full+"y")))
+	is.Equal(framed.Len(), 3*headBytes+maxFrame+1) // the last is its end
+	received, err := read(framed.String())
 	is.NoErr(err)
-	is.Equal(heard, full+"y")
+	is.Equal(received, full+"y")
 	_, err = read("\x00\x01\x00\x01" + full + "y")
 	is.True(errors.Is(err, errProtocol))
 	for _, cut := range []string{"", "\x00\x00", "\x00\x00\x00\x02x"} {
@@ -109,7 +140,6 @@ func TestFramesToTheByte(t *testing.T) {
 	other.Close()
 	is.True(enframe(shut, strings.NewReader("x")) != nil)
 	is.True(enframe(shut, strings.NewReader("")) != nil)
-	is.True(writeFrames(shut, []byte("x")) != nil)
 	is.True(deframe(shut, strings.NewReader("\x00\x00\x00\x01x")) != nil)
 	is.True(deframe(shut, strings.NewReader("\x00\x00\x00\x00")) != nil) // it cannot end one direction
 	var none bytes.Buffer
@@ -137,7 +167,7 @@ func TestBothConnectionsAreClosed(t *testing.T) {
 		_, _ = other.Write(make([]byte, headBytes)) // the end of what it says
 		_, _ = io.ReadFull(other, make([]byte, headBytes))
 	}()
-	carry(near, plain)
+	carry(near, plain, nil)
 	<-plain.closed
 	_, err := other.Read(make([]byte, 1))
 	is.New(t).Equal(err, io.EOF)
@@ -168,22 +198,22 @@ func TestConnectionsTogether(t *testing.T) {
 }
 
 // Who has no key keeps nobody out: there are so many strangers, each for a while.
-func TestStrangers(t *testing.T) {
+func TestUnproven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		p := &published{relay: lonely(), key: "key"}
-		type said struct {
+		type reported struct {
 			head []byte
 			ok   bool
 			took time.Duration
 		}
-		enter := func() (net.Conn, chan said) {
+		enter := func() (net.Conn, chan reported) {
 			near, far := net.Pipe()
-			got, began := make(chan said, 1), time.Now()
+			got, began := make(chan reported, 1), time.Now()
 			go func() {
 				head, ok := p.admit(near)
 				near.Close()
-				got <- said{head, ok, time.Since(began)}
+				got <- reported{head, ok, time.Since(began)}
 			}()
 			return far, got
 		}
@@ -202,20 +232,20 @@ func TestStrangers(t *testing.T) {
 		is.True(second.ok)
 		is.Equal(string(second.head), "GET / HTTP/1.1\r\nAuthorization: Bearer key\r\n\r\nmore")
 
-		deaf, got := enter() // it does not hear why it is refused
-		go func() { _, _ = deaf.Write([]byte("GET / HTTP/1.1\r\n\r\n")) }()
+		unresponsive, got := enter() // it does not hear why it is refused
+		go func() { _, _ = unresponsive.Write([]byte("GET / HTTP/1.1\r\n\r\n")) }()
 		third := <-got
 		is.True(!third.ok)
 		is.Equal(third.took, partWithin)
 
-		var all []chan said
-		for range maxStrangers {
+		var all []chan reported
+		for range maxUnproven {
 			_, got := enter()
 			all = append(all, got)
 		}
 		synctest.Wait()
 		_, late := enter()
-		is.Equal(<-late, said{}) // one too many
+		is.Equal(<-late, reported{}) // one too many
 		for _, got := range all {
 			is.Equal((<-got).took, headWithin)
 		}
@@ -279,11 +309,11 @@ func TestOutOfDescriptors(t *testing.T) {
 
 // What rank 0's node says before anything else, and what its silence means.
 func TestWhatRank0sNodeSays(t *testing.T) {
-	for say, want := range map[byte]api.Reason{sayRefused: api.ReasonUnreachable, sayFull: api.ReasonTooManyClients, sayDenied: api.ReasonPeerNotAllowed, 'x': api.ReasonPeerNotAllowed, sayOpen: ""} {
+	for report, want := range map[byte]api.Reason{statusRefused: api.ReasonUnreachable, statusFull: api.ReasonTooManyClients, statusDenied: api.ReasonPeerNotAllowed, 'x': api.ReasonPeerNotAllowed, statusOpen: ""} {
 		is := is.New(t)
 		near, far := net.Pipe()
 		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{stream: func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
-		go func() { _, _ = far.Write([]byte{say}) }()
+		go func() { _, _ = far.Write([]byte{report}) }()
 		conn, err := p.reach(t.Context(), 80)
 		is.Equal(err == nil, want == "")
 		is.Equal(conn != nil, want == "")
@@ -329,21 +359,32 @@ func TestPortsFollowTheNetworks(t *testing.T) {
 	rank := api.RankRef{Job: spec.Job, Attempt: 1}
 	is.NoErr(r.Open(spec, rank, "1111111111111111"))
 	is.NoErr(r.Open(api.JobSpec{Job: "j00000001", Publish: []api.Publish{{Port: free(), LAN: true}}}, rank, "1111111111111111"))
-	is.NoErr(r.Open(api.JobSpec{Job: "j00000003"}, rank, "1111111111111111")) // publishes nothing
+	type port struct {
+		job api.JobID
+		api.PublishedPort
+	}
+	ports := func() (all []port) {
+		for _, job := range []api.JobID{"j00000001", "j00000002", "j00000003"} {
+			for _, p := range r.Of(job) {
+				all = append(all, port{job, p})
+			}
+		}
+		return all
+	}
 	where := func() (all []string) {
-		for _, p := range r.List() {
+		for _, p := range ports() {
 			for _, a := range p.Addresses {
-				all = append(all, fmt.Sprintf("%s %d %s", p.Job, slices.Index([]int{max(first, second), min(first, second)}, p.Port), a.Addr()))
+				all = append(all, fmt.Sprintf("%s %d %s", p.job, slices.Index([]int{max(first, second), min(first, second)}, p.Port), a.Addr()))
 			}
 		}
 		return all
 	}
 	is.Equal(where(), []string{"j00000001 -1 127.0.9.1", "j00000002 1 127.0.9.1", "j00000002 0 127.0.9.9"}[:3])
 	networks = []netip.Addr{here(3), here(2)}
-	r.NetworksChanged()
+	r.networksChanged()
 	is.Equal(where()[:4], []string{"j00000001 -1 127.0.9.2", "j00000001 -1 127.0.9.3", "j00000002 1 127.0.9.2", "j00000002 1 127.0.9.3"})
-	_, hasKey := r.Key("j00000002")
-	is.True(hasKey)
+	is.Equal(r.Of("j00000002")[0].Key, r.key("j00000002"))
+	is.Equal(r.Of("j00000002")[1].Key, "") // it is not on the network
 	gone, err := net.Listen("tcp", netip.AddrPortFrom(here(1), uint16(min(first, second))).String())
 	is.NoErr(err) // the address is let go of
 	is.NoErr(gone.Close())
@@ -351,7 +392,7 @@ func TestPortsFollowTheNetworks(t *testing.T) {
 	is.NoErr(err)
 	defer taken.Close()
 	networks = []netip.Addr{here(2), here(4)}
-	r.NetworksChanged() // what can be opened is
+	r.networksChanged() // what can be opened is
 	is.Equal(where()[2:], []string{"j00000002 1 127.0.9.2", "j00000002 0 127.0.9.9"})
 	r.Close("j00000002")
 	is.True(errors.Is(r.Open(spec, rank, "1111111111111111"), api.ReasonPortTaken))
@@ -360,18 +401,13 @@ func TestPortsFollowTheNetworks(t *testing.T) {
 	is.True(err != nil) // nor the other one
 	is.True(conn == nil)
 	r.Shut()
-	is.Equal(len(r.List()), 0)
+	is.Equal(len(ports()), 0)
 	is.True(errors.Is(r.Open(spec, rank, "1111111111111111"), api.ReasonCancelled))
 	r.Serve(rank, 1, []int{1}, func([]int) { t.Error("after its end") })()
 
 	plain := lonely()
 	is.Equal(plain.addresses(api.Publish{}), []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()})
 	is.Equal(len(plain.addresses(api.Publish{LAN: true})), 0)
-	_, hasKey = plain.Key("j00000001")
-	is.True(!hasKey)
-	drawn := lonely(func(c *Config) { c.Secret = nil })
-	once, again := drawn.key("j00000001"), drawn.key("j00000001")
-	is.True(once != again) // without a secret each is drawn
 	is.Equal(plain.key("j00000001"), plain.key("j00000001"))
 }
 
@@ -418,19 +454,19 @@ func (l *listeners) fail(err error) {
 	l.err = err
 }
 
-// tells is what was told, in order.
-type tells struct {
+// reports is what was told, in order.
+type reports struct {
 	mu  sync.Mutex
 	all [][]int
 }
 
-func (t *tells) add(open []int) {
+func (t *reports) add(open []int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all = append(t.all, open)
 }
 
-func (t *tells) from(n int) [][]int {
+func (t *reports) from(n int) [][]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.all[n:])
@@ -444,25 +480,25 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		who := &listeners{}
 		r := lonely(func(c *Config) { c.Processes = who })
 		rank := api.RankRef{Job: "j00000001", Attempt: 1}
-		var told, second tells
-		stop := r.Serve(rank, 1, []int{30, 10, 20}, told.add)
+		var reported, second reports
+		r.Serve(rank, 1, []int{30, 10, 20}, reported.add)
 		synctest.Wait()
-		is.Equal(len(told.from(0)), 0) // nothing is new
+		is.Equal(len(reported.from(0)), 0) // nothing is new
 		who.set(20)
 		time.Sleep(checkEvery - 1)
 		synctest.Wait()
-		is.Equal(len(told.from(0)), 0)
+		is.Equal(len(reported.from(0)), 0)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		is.Equal(told.from(0), [][]int{{20}})
+		is.Equal(reported.from(0), [][]int{{20}})
 		who.set(10, 20, 30)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(told.from(1), [][]int{{10, 20, 30}})
+		is.Equal(reported.from(1), [][]int{{10, 20, 30}})
 		who.set() // all are there: nobody looks any more
 		time.Sleep(10 * checkEvery)
 		synctest.Wait()
-		is.Equal(len(told.from(0)), 2)
+		is.Equal(len(reported.from(0)), 2)
 		s := r.served[rank]
 		is.True(s.timer == nil)
 		is.Equal(who.known, 0)
@@ -475,23 +511,23 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		is.Equal(who.known, 2) // it is not looked up anew for each connection
 		who.set()
 		s.tried(20, true) // as was known
-		is.Equal(len(told.from(0)), 2)
+		is.Equal(len(reported.from(0)), 2)
 		s.tried(20, false)
-		is.Equal(told.from(2), [][]int{{10, 30}})
+		is.Equal(reported.from(2), [][]int{{10, 30}})
 		s.tried(20, false)
 		s.tried(20, true)
 		s.tried(20, true)
-		is.Equal(told.from(3), [][]int{{10, 20, 30}})
+		is.Equal(reported.from(3), [][]int{{10, 20, 30}})
 		s.tried(10, false)
 		who.fail(errors.New("not told"))
 		who.set(10)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(len(told.from(0)), 5) // what is not told is not open
+		is.Equal(len(reported.from(0)), 5) // what is not told is not open
 		who.fail(nil)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(told.from(5), [][]int{{10, 20, 30}})
+		is.Equal(reported.from(5), [][]int{{10, 20, 30}})
 		s.tried(10, false)
 
 		who.set()
@@ -500,14 +536,12 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		who.set(10)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(len(told.from(0)), 7)
+		is.Equal(len(reported.from(0)), 7)
 		is.Equal(second.from(0), [][]int{{10}})
-		stop() // the first one's end is not the second's
-		is.True(r.served[rank] != nil)
 		again()
 		is.True(r.served[rank] == nil)
 		s.tried(10, true)
-		is.Equal(len(told.from(0)), 7)
+		is.Equal(len(reported.from(0)), 7)
 	})
 }
 

@@ -17,11 +17,11 @@ import (
 
 // served is a rank of this node that publishes ports.
 type served struct {
-	relay *Relay
-	group int
-	ports []int
-	tell  func(open []int)
-	conns conns
+	relay  *Relay
+	group  int
+	ports  []int
+	notify func(open []int)
+	conns  conns
 
 	mu    sync.Mutex
 	open  []int                    // in ascending order
@@ -29,22 +29,22 @@ type served struct {
 	timer native.Timer
 	over  bool
 
-	telling sync.Mutex
+	reporting sync.Mutex
 }
 
 // checkEvery is how often a port is looked for that is not there yet.
 const checkEvery = time.Second
 
-// Serve follows a rank of this node that publishes ports, until stop is called,
-// which also ends its connections. Tell is given the ports on which the processes
-// of its group (a process group or session of that number) listen, in ascending
-// order, each time that changes; calls come one at a time.
-func (r *Relay) Serve(rank api.RankRef, group int, ports []int, tell func(open []int)) (stop func()) {
-	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), tell: tell, seen: map[int]native.Listening{}}
+// serve follows a rank of this node that publishes ports, until [Relay.Ended]. Notify
+// is given the ports on which the processes of its group (a process group or session
+// of that number) listen, in ascending order, each time that changes; calls come one
+// at a time.
+func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int)) {
+	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), notify: notify, seen: map[int]native.Listening{}}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return func() {}
+		return
 	}
 	before := r.served[rank]
 	r.served[rank] = s
@@ -53,21 +53,13 @@ func (r *Relay) Serve(rank api.RankRef, group int, ports []int, tell func(open [
 		before.shut()
 	}
 	go s.check()
-	return func() {
-		r.mu.Lock()
-		if r.served[rank] == s {
-			delete(r.served, rank)
-		}
-		r.mu.Unlock()
-		s.shut()
-	}
 }
 
 // check looks which ports are open. While one is missing it looks again: no
 // system announces that a program begins to listen.
 func (s *served) check() {
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	s.mu.Lock()
 	over, before := s.over, s.open
 	s.mu.Unlock()
@@ -78,7 +70,7 @@ func (s *served) check() {
 	if missing := slices.DeleteFunc(slices.Clone(s.ports), func(p int) bool { return slices.Contains(before, p) }); len(missing) > 0 {
 		now = slices.Sorted(slices.Values(append(slices.Clone(before), s.listening(missing)...)))
 	}
-	s.settle(before, now)
+	s.settleLocked(before, now)
 }
 
 // listening gives those of the ports on which a process of the group listens.
@@ -103,8 +95,8 @@ func (s *served) listensAt(port int) (bool, error) {
 	return l.Group, err
 }
 
-// settle notes what is open and tells it. The caller holds telling.
-func (s *served) settle(before, now []int) {
+// settleLocked notes what is open and tells it. The caller holds telling.
+func (s *served) settleLocked(before, now []int) {
 	s.mu.Lock()
 	over := s.over
 	if !over {
@@ -119,7 +111,7 @@ func (s *served) settle(before, now []int) {
 	}
 	s.mu.Unlock()
 	if !over && !slices.Equal(before, now) {
-		s.tell(now)
+		s.notify(now)
 	}
 }
 
@@ -131,8 +123,8 @@ func (s *served) tried(port int, took bool) {
 	if same {
 		return
 	}
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	s.mu.Lock()
 	before := s.open
 	s.mu.Unlock()
@@ -140,7 +132,7 @@ func (s *served) tried(port int, took bool) {
 	if took {
 		now = slices.Sorted(slices.Values(append(now, port)))
 	}
-	s.settle(before, now)
+	s.settleLocked(before, now)
 }
 
 func (s *served) shut() {
@@ -157,19 +149,19 @@ func (s *served) shut() {
 func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, first api.PeerConn, conn net.Conn) {
 	defer conn.Close()
 	if refused != nil {
-		say(conn, sayDenied)
+		report(conn, statusDenied)
 		return
 	}
 	r.mu.Lock()
 	s := r.served[first.Rank]
 	r.mu.Unlock()
-	if s == nil || !slices.Contains(s.ports, first.Port) || !r.cfg.Target(who.Job(), first.Rank, first.Port) {
+	if s == nil || !slices.Contains(s.ports, first.Port) || !r.target(who.Job(), first.Rank, first.Port) {
 		r.cfg.Log.Warn("a node asked for a port that is none of its", "from", who.Node(), "rank", first.Rank, "port", first.Port)
-		say(conn, sayDenied)
+		report(conn, statusDenied)
 		return
 	}
 	if !s.conns.add(conn, MaxConnections) {
-		say(conn, sayFull)
+		report(conn, statusFull)
 		return
 	}
 	defer s.conns.remove(conn)
@@ -178,17 +170,17 @@ func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, firs
 	program, err := s.connect(ctx, first.Port)
 	s.tried(first.Port, err == nil)
 	if err != nil {
-		say(conn, sayRefused)
+		report(conn, statusRefused)
 		return
 	}
-	if !say(conn, sayOpen) {
+	if !report(conn, statusOpen) {
 		reset(program)
 		return
 	}
-	carry(conn, program)
+	carry(conn, program, nil)
 }
 
-func say(conn net.Conn, what byte) bool {
+func report(conn net.Conn, what byte) bool {
 	_, err := conn.Write([]byte{what})
 	return err == nil
 }

@@ -24,10 +24,10 @@ func TestAListeningProgramIsNoticed(t *testing.T) {
 	group, err := unix.Getpgid(os.Getpid())
 	is.NoErr(err)
 
-	told := make(chan []int, 4)
-	stop := p.studio.Serve(rank0, group, []int{p.port, second}, func(open []int) { told <- open })
+	reported := make(chan []int, 4)
+	stop := p.studio.Serve(rank0, group, []int{p.port, second}, func(open []int) { reported <- open })
 	defer stop()
-	open := <-told
+	open := <-reported
 	is.Equal(len(open), 2)
 
 	// Another group's listener is not the rank's.
@@ -45,10 +45,10 @@ func TestAListeningProgramIsNoticed(t *testing.T) {
 	is.NoErr(p.laptop.Open(p.spec(false), rank0, studio))
 	is.NoErr(p.program.Close())
 	_, _ = net.Dial("tcp", netip.AddrPortFrom(published, uint16(p.port)).String())
-	is.Equal(<-told, []int{second})
+	is.Equal(<-reported, []int{second})
 	again, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p.port))
 	is.NoErr(err)
 	defer again.Close()
-	is.Equal(len(<-told), 2)
+	is.Equal(len(<-reported), 2)
 	is.Equal(len(none), 0)
 }

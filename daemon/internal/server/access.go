@@ -53,9 +53,8 @@ func (s *Server) authorize(ctx context.Context, c *Caller, p api.DaemonAuthorize
 	case !c.Socket:
 		return api.Empty{}, socketOnly(c)
 	case s.config.Authorizer == nil:
-		e := api.Errorf(api.ReasonNotSupportedByPlatform, c.method.Name, "This system has no authorisations.")
-		e.Data.Remedy = "Repeat it with `sudo`."
-		return api.Empty{}, e
+		return api.Empty{}, api.Errorf(api.ReasonNotSupportedByPlatform, c.method.Name, "This system has no authorisation service.").
+			WithRemedy("Run it again with `sudo`.")
 	}
 	if err := s.config.Authorizer.Authorize(ctx, c.UID, p.Authorization); err != nil {
 		return api.Empty{}, err
@@ -154,7 +153,7 @@ func bearer(r *http.Request) (text string, shown bool) {
 // for one that may still say so in its first message, as browsers must, which
 // cannot set the header.
 func (s *Server) identify(l *link, r *http.Request) (who identity, known bool, err error) {
-	if l.unix {
+	if l.gate.unix {
 		return identity{uid: l.uid, socket: true}, true, l.uidErr
 	}
 	text, shown := bearer(r)
@@ -176,7 +175,7 @@ func (s *Server) hello(ctx context.Context, ws *websocket.Conn, l *link) (identi
 		return identity{}, err
 	}
 	id, who, result, err := s.answerHello(l, kind, message)
-	answer := reply{ID: id}
+	answer := api.Response{ID: id}
 	if err != nil {
 		answer.Error = helloFailure(err)
 	} else if answer.Result, err = json.Marshal(result); err != nil {
@@ -225,7 +224,7 @@ func (s *Server) redeem(l *link, secret string) (string, token.Record, error) {
 
 // owner asks the system which account is at the other end of a connection.
 func (s *Server) owner(l *link) (uint32, error) {
-	if l.unix {
+	if l.gate.unix {
 		return l.uid, l.uidErr
 	}
 	near, isTCP := l.LocalAddr().(*net.TCPAddr)
@@ -236,11 +235,11 @@ func (s *Server) owner(l *link) (uint32, error) {
 	return s.config.Owner(far.AddrPort(), near.AddrPort())
 }
 
-func helloFailure(err error) *jrpc2.Error {
+func helloFailure(err error) *api.ResponseError {
 	if e, ok := errors.AsType[paramsError](err); ok {
-		return rpcError(api.RPCInvalidParams, e.fault)
+		return withCode(api.RPCInvalidParams, e.fault)
 	}
-	return rpcError(0, api.AsError(err))
+	return api.AsError(err).Response()
 }
 
 // Authorizer checks a proof that the person at the keyboard is an
@@ -275,25 +274,22 @@ func (s *Server) isAdmin(uid uint32) bool {
 func InGroup(group string) func(uid uint32) (bool, error) {
 	return func(uid uint32) (bool, error) {
 		g, err := user.LookupGroup(group)
+		if _, isMissing := errors.AsType[user.UnknownGroupError](err); isMissing {
+			return false, nil
+		}
 		if err != nil {
-			_, missing := errors.AsType[user.UnknownGroupError](err)
-			return false, ignore(err, missing)
+			return false, err
 		}
 		u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+		if _, isMissing := errors.AsType[user.UnknownUserIdError](err); isMissing {
+			return false, nil
+		}
 		if err != nil {
-			_, missing := errors.AsType[user.UnknownUserIdError](err)
-			return false, ignore(err, missing)
+			return false, err
 		}
 		ids, err := u.GroupIds()
 		return err == nil && slices.Contains(ids, g.Gid), err
 	}
-}
-
-func ignore(err error, harmless bool) error {
-	if harmless {
-		return nil
-	}
-	return err
 }
 
 // AdminGroup says who is an administrator without a proof; nil where a group alone proves

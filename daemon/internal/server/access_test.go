@@ -106,7 +106,7 @@ func TestTokenExpiresWhileConnected(t *testing.T) {
 	// A busy machine may take longer to connect than the token is valid: then another
 	// lives longer.
 	var w *wire
-	for valid := 300 * time.Millisecond; w == nil && valid < patience; valid *= 2 {
+	for valid := 300 * time.Millisecond; w == nil && valid < timeout; valid *= 2 {
 		text, _, err := a.Tokens.Create(me, "for "+valid.String(), valid)
 		is.NoErr(err)
 		w, _, _ = dial(t, a.URL, "", http.Header{"Authorization": {"Bearer " + text}})

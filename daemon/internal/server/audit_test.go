@@ -17,18 +17,18 @@ import (
 // those that are refused because of the caller's class, and that fail by a panic.
 func TestAudit(t *testing.T) {
 	is := is.New(t)
-	told := make(chan string, 20) // who asks has the reply only after
+	reported := make(chan string, 20) // who asks has the reply only after
 	a := servertest.Start(t, func(c *server.Config) {
 		c.Audit = func(_ context.Context, c *server.Caller, m api.MethodInfo, params json.RawMessage) func(error) {
-			told <- "before " + m.Name + " " + string(params)
+			reported <- "before " + m.Name + " " + string(params)
 			if m.Name == "daemon.info" {
 				return nil
 			}
 			return func(err error) {
 				if err != nil {
-					told <- "after " + string(api.AsError(err).Data.Reason)
+					reported <- "after " + string(api.AsError(err).Data.Reason)
 				} else {
-					told <- "after"
+					reported <- "after"
 				}
 			}
 		}
@@ -46,19 +46,19 @@ func TestAudit(t *testing.T) {
 		c.InAdminGroup = func(uint32) (bool, error) { return true, nil }
 	})
 	var got []string
-	hear := func(reply message) {
+	receive := func(reply message) {
 		_ = reply
-		for len(told) > 0 {
-			got = append(got, <-told)
+		for len(reported) > 0 {
+			got = append(got, <-reported)
 		}
 	}
 	socket, token := dialSocket(t, a), dialToken(t, a, a.Token(t))
-	hear(socket.call("node.rename", `{"name":"a"}`))
-	hear(socket.call("node.rename", `{"name":"panic"}`))
-	hear(socket.call("node.rename", `{"nam":"a"}`))
-	hear(token.call("node.rename", `{"name":"a"}`))
-	hear(token.call("daemon.info", `{}`))
-	hear(socket.call("no.method", `{}`))
+	receive(socket.call("node.rename", `{"name":"a"}`))
+	receive(socket.call("node.rename", `{"name":"panic"}`))
+	receive(socket.call("node.rename", `{"nam":"a"}`))
+	receive(token.call("node.rename", `{"name":"a"}`))
+	receive(token.call("daemon.info", `{}`))
+	receive(socket.call("no.method", `{}`))
 	is.Equal(got, slices.Concat(
 		[]string{`before node.rename {"name":"a"}`, "after"},
 		[]string{`before node.rename {"name":"panic"}`, "after " + string(api.ReasonInternal)},

@@ -8,10 +8,10 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server/servertest"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkFanOut100 changes one document with 100 watchers on real sockets;
 // an operation is done when all have it. Latencies are those of each watcher,

@@ -65,7 +65,7 @@ func (c *Caller) may() error {
 	}
 	e := api.NewError(api.ReasonAdminRequired, c.method.Name)
 	if !c.Socket {
-		e.Data.Remedy = "Repeat it over the Unix socket: a token never has the rights of an administrator."
+		e.Data.Remedy = "Use the Unix socket instead: a token never has the rights of an administrator."
 	}
 	return e
 }
@@ -89,10 +89,10 @@ func (c *Caller) Replied(do func()) {
 	}
 	do = sync.OnceFunc(do)
 	context.AfterFunc(c.conn.ctx, do)
-	behind := newSlot(last(do))
+	behind := &slot{source: last(do)}
 	c.conn.mu.Lock()
 	defer c.conn.mu.Unlock()
-	c.conn.replied[c.requestID] = append(c.conn.replied[c.requestID], func(bool) { c.conn.box.Ready(behind) })
+	c.conn.underWay[c.requestID] = append(c.conn.underWay[c.requestID], func(bool) { c.conn.box.Ready(behind) })
 }
 
 // last has its place in the queue behind a message, and nothing to say: when its turn

@@ -88,7 +88,7 @@ func TestErrorsKeepTheirSecrets(t *testing.T) {
 	is := is.New(t)
 	e := api.AsError(errors.New("open /var/lib/fulmen/key: permission denied"))
 	is.Equal(e.Code, api.CodeInternal)
-	is.Equal(rpcError(0, e).Message, e.Message)
+	is.Equal(e.Response().Message, e.Message)
 }
 
 // authorizer accepts one form.

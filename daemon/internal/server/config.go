@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
@@ -32,7 +33,7 @@ type Config struct {
 	Log *slog.Logger
 	// Node is this node, whose accounts callers are.
 	Node api.NodeID
-	// Mode is as whom the daemon runs.
+	// Mode is the account under which the daemon runs.
 	Mode api.DaemonMode
 	// UID is the daemon's own, of class admin in user mode.
 	UID uint32
@@ -89,19 +90,9 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	or(&l.Clients, 2000)
-	or(&l.ClientsPerUser, 1500)
-	or(&l.HalfOpen, 1024)
-	or(&l.HelloDeadline, 5*time.Second)
-	or(&l.WriteDeadline, api.WriteDeadline)
-	or(&l.CallDeadline, 2*time.Minute)
-	or(&l.FeedBytes, 4<<20)
-	return l
-}
-
-func or[T comparable](field *T, fallback T) {
-	var zero T
-	if *field == zero {
-		*field = fallback
+	return Limits{
+		Clients: cmp.Or(l.Clients, 2000), ClientsPerUser: cmp.Or(l.ClientsPerUser, 1500), HalfOpen: cmp.Or(l.HalfOpen, 1024),
+		HelloDeadline: cmp.Or(l.HelloDeadline, 5*time.Second), WriteDeadline: cmp.Or(l.WriteDeadline, api.WriteDeadline),
+		CallDeadline: cmp.Or(l.CallDeadline, 2*time.Minute), FeedBytes: cmp.Or(l.FeedBytes, 4<<20),
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/creachadair/jrpc2"
 
 	"fulmen/daemon/api"
-	"fulmen/native/waker"
 )
 
 const (
@@ -27,8 +25,8 @@ const (
 	// maxOutboxBytes is how much of unread replies ends the connection. What may
 	// wait, and the replies under way when reading stopped, fit.
 	maxOutboxBytes = maxWaitingBytes + (maxSlots/replySlots+1)*api.MaxMessageBytes
-	// farewell is what the other end gets to answer a closing handshake.
-	farewell = 500 * time.Millisecond
+	// closeGrace is what the other end gets to answer a closing handshake.
+	closeGrace = 500 * time.Millisecond
 )
 
 // conn is one connection whose other end is known.
@@ -45,19 +43,21 @@ type conn struct {
 	cancel context.CancelCauseFunc
 
 	box   *outbox
-	slots chan struct{}
+	slots chan struct{} // what is worked on
+	calls chan struct{} // what is done now
 	ended sync.Once
 
 	mu      sync.Mutex
 	subs    map[api.Subscription]*subscription
 	lastSub uint64
-	replied map[string][]func(ok bool) // by request id
+	// underWay are the requests without a reply, by id, with whoever waits for it.
+	underWay map[string][]func(ok bool)
 }
 
 func newConn(s *Server, ws *websocket.Conn, l *link, ctx context.Context, cancel context.CancelCauseFunc) *conn {
 	return &conn{server: s, ws: ws, link: l, ctx: ctx, cancel: cancel,
-		box: newOutbox(maxOutboxBytes), slots: make(chan struct{}, maxSlots),
-		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){}}
+		box: newOutbox(maxOutboxBytes), slots: make(chan struct{}, maxSlots), calls: make(chan struct{}, api.MaxBatch),
+		subs: map[api.Subscription]*subscription{}, underWay: map[string][]func(bool){}}
 }
 
 // run serves the connection until it ends.
@@ -65,44 +65,8 @@ func (c *conn) run() {
 	defer c.finish()
 	var writing sync.WaitGroup
 	writing.Go(c.write)
-	c.serveRPC(&socket{c})
-	c.cancel(errDisconnected)
+	c.read()
 	writing.Wait()
-}
-
-func (c *conn) serveRPC(ch *socket) {
-	rpc := jrpc2.NewServer(c, &jrpc2.ServerOptions{
-		DisableBuiltin: true, // rpc.serverInfo tells things of the process to everybody
-		Concurrency:    api.MaxBatch,
-		NewContext:     func() context.Context { return c.ctx },
-	})
-	rpc.Start(ch)
-	if err := rpc.Wait(); err != nil {
-		c.log().Debug("a connection ended", "error", err)
-	}
-}
-
-// write is the only one who writes messages. There is no ping: over the
-// loopback address and Unix sockets the kernel reports at once that a process
-// is gone, and one that only sleeps is found by the write deadline.
-func (c *conn) write() {
-	for {
-		message, err := c.box.Pop(c.ctx)
-		if err != nil {
-			return
-		}
-		ctx, stop := context.WithTimeout(c.ctx, c.server.config.Limits.WriteDeadline)
-		err = c.ws.Write(ctx, websocket.MessageText, message)
-		late := errors.Is(ctx.Err(), context.DeadlineExceeded)
-		stop()
-		if err != nil {
-			if late {
-				c.cut()
-			}
-			c.cancel(errDisconnected)
-			return
-		}
-	}
 }
 
 // end closes the connection with a status; what is queued is not sent. It does
@@ -110,7 +74,7 @@ func (c *conn) write() {
 func (c *conn) end(code websocket.StatusCode, cause error) {
 	c.ended.Do(func() {
 		c.server.background.Go(func() {
-			defer time.AfterFunc(farewell, func() { c.cancel(cause) }).Stop()
+			defer time.AfterFunc(closeGrace, func() { c.cancel(cause) }).Stop()
 			_ = c.ws.Close(code, closeReason(cause)) // the other end may be gone already
 			c.cancel(cause)
 		})
@@ -133,7 +97,7 @@ func (c *conn) finish() {
 	c.subs = nil
 	c.mu.Unlock()
 	for _, s := range subs {
-		s.stop()
+		s.cancel()
 	}
 }
 
@@ -163,180 +127,4 @@ func (c *conn) expireAt(at api.Time) (stop func()) {
 		c.end(websocket.StatusPolicyViolation, api.NewError(api.ReasonExpiredToken, ""))
 	})
 	return func() { t.Stop() }
-}
-
-// errFull is a message for a client that reads too slowly.
-var errFull = errors.New("outbox is full")
-
-// source says things that can be merged while nobody reads them.
-type source interface {
-	// Next is the next message, or nil when there is none; more says that
-	// another is ready. It is called by the one who pops, never concurrently.
-	Next() (message []byte, more bool)
-}
-
-// slot is a source's place in the queue, which it takes at most once.
-type slot struct {
-	source source
-	queued bool
-}
-
-// newSlot makes the place of a source.
-func newSlot(s source) *slot { return &slot{source: s} }
-
-// outbox holds what one client has not read yet, so that whoever has something to say
-// never waits for a client: messages are queued up to a bound, and sources, which know
-// how to merge what they have not said yet, stand in the same queue once each and are
-// asked when it is their turn. Push and Ready never block; one goroutine pops.
-type outbox struct {
-	limit int // bytes of messages
-	wake  waker.Waker
-	room  waker.Waker
-
-	mu    sync.Mutex
-	queue []queued
-	bytes int
-}
-
-// queued is a message or a source.
-type queued struct {
-	message []byte
-	slot    *slot
-}
-
-// newOutbox makes an outbox that refuses a message while more than limit bytes wait.
-func newOutbox(limit int) *outbox {
-	return &outbox{limit: limit, wake: waker.New(), room: waker.New()}
-}
-
-// Push queues a message, or returns errFull. A message larger than the limit
-// is taken when nothing else waits.
-func (b *outbox) Push(message []byte) error {
-	b.mu.Lock()
-	if b.bytes > 0 && b.bytes+len(message) > b.limit {
-		b.mu.Unlock()
-		return errFull
-	}
-	b.bytes += len(message)
-	b.queue = append(b.queue, queued{message: message})
-	b.mu.Unlock()
-	b.wake.Wake()
-	return nil
-}
-
-// Ready gives a source its place at the end of the queue, if it has none.
-func (b *outbox) Ready(s *slot) {
-	b.mu.Lock()
-	added := !s.queued
-	if added {
-		s.queued = true
-		b.queue = append(b.queue, queued{slot: s})
-	}
-	b.mu.Unlock()
-	if added {
-		b.wake.Wake()
-	}
-}
-
-// Pop takes the next message out and waits for one if there is none.
-func (b *outbox) Pop(ctx context.Context) ([]byte, error) {
-	for {
-		e, ok := b.take()
-		switch {
-		case !ok:
-			select {
-			case <-b.wake:
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		case e.slot == nil:
-			b.room.Wake()
-			return e.message, nil
-		default:
-			message, more := e.slot.source.Next()
-			if more {
-				b.Ready(e.slot)
-			}
-			if message != nil {
-				return message, nil
-			}
-		}
-	}
-}
-
-// WaitRoom waits until at most limit bytes of messages wait. One goroutine
-// calls it: who reads requests, so that a client that does not read replies is
-// not read from either.
-func (b *outbox) WaitRoom(ctx context.Context, limit int) error {
-	for {
-		b.mu.Lock()
-		fits := b.bytes <= limit
-		b.mu.Unlock()
-		if fits {
-			return nil
-		}
-		select {
-		case <-b.room:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (b *outbox) take() (queued, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.queue) == 0 {
-		b.queue = nil // lets go of what a burst needed
-		return queued{}, false
-	}
-	e := b.queue[0]
-	b.queue[0] = queued{}
-	b.queue = b.queue[1:]
-	b.bytes -= len(e.message)
-	if e.slot != nil {
-		e.slot.queued = false
-	}
-	return e, true
-}
-
-// Deliver sends a client what something comes to, one after the other, as fast as
-// the client takes it, up to its one end. What comes later replaces what was not
-// sent yet, where a key is given; the end replaces nothing, and nothing replaces
-// it. done is called when that is over.
-func Deliver[V any](c *Caller, key string, next func(context.Context) (V, error), done func(),
-	tell func(sub api.Subscription, n uint64, value V) any, isLast func(V) bool,
-) (api.Subscription, error) {
-	stream, err := c.Subscribe(nil)
-	if err != nil {
-		done()
-		return "", err
-	}
-	go func() {
-		defer done()
-		defer stream.End()
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		go func() { // a reader who left ends the following, not what is followed
-			select {
-			case <-stream.Done():
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		for {
-			value, err := next(ctx)
-			if err != nil || stream.Wait(ctx) != nil {
-				return
-			}
-			if isLast(value) {
-				key = ""
-			}
-			err = stream.Send(key, func(n uint64) any { return tell(stream.Sub(), n, value) })
-			if err != nil || isLast(value) {
-				return
-			}
-		}
-	}()
-	return stream.Sub(), nil
 }

@@ -8,10 +8,9 @@
 // in [Handlers], and [Facts] for state.get and state.watch.
 //
 //	listener on TCP ── guard ──┐
-//	                           ├─ conn: jrpc2 ── Handlers
+//	                           ├─ conn ── Handlers
 //	listener on Unix ─ guard ──┘        └─ outbox ── writer
 //
-// jrpc2 writes replies under its own lock, so below it lies a channel whose
-// Send only queues; one goroutine a connection writes. Whoever publishes
+// Replies are queued like all else; one goroutine a connection writes. Whoever publishes
 // something never waits for a client.
 package server

@@ -18,7 +18,7 @@ type Facts interface {
 	Watch(ctx context.Context, v Viewer, sel api.StateSelect, name string) (Snapshot, Changes, error)
 }
 
-// Viewer is for whom documents are read.
+// Viewer is the person for whom documents are read.
 type Viewer struct {
 	// UID is the local user.
 	UID uint32

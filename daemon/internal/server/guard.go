@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,12 +57,7 @@ func (g guard) hostAllowed(host string) bool {
 	if g.anyPort {
 		host = withoutPort(host)
 	}
-	for _, h := range g.hosts {
-		if h == host {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(g.hosts, host)
 }
 
 // originAllowed takes the values of all Origin headers; one allowed value

@@ -17,7 +17,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not served here", http.StatusInternalServerError)
 		return
 	}
-	if err := l.guard.check(r); err != nil {
+	if err := l.gate.guard.check(r); err != nil {
 		s.refuse(w, err)
 		return
 	}
@@ -27,7 +27,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	if s.config.Refuse != nil && !(l.unix && r.URL.Path == api.PathAPI) {
+	if s.config.Refuse != nil && !(l.gate.unix && r.URL.Path == api.PathAPI) {
 		s.refuse(w, s.config.Refuse(""))
 		return
 	}
@@ -105,10 +105,7 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 	if e.Code == api.CodeInternal {
 		s.config.Log.Error("a request failed", "error", err)
 	}
-	body, err := json.Marshal(e)
-	if err != nil {
-		body = nil
-	}
+	body, _ := json.Marshal(e) // it holds strings only
 	w.Header().Set("Content-Type", "application/json")
 	if e.Code == api.CodeUnauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")

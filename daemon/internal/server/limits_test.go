@@ -26,7 +26,7 @@ import (
 func ended(t *testing.T, conn net.Conn) {
 	t.Helper()
 	is := is.New(t)
-	is.NoErr(conn.SetReadDeadline(time.Now().Add(patience)))
+	is.NoErr(conn.SetReadDeadline(time.Now().Add(timeout)))
 	_, err := io.Copy(io.Discard, conn)
 	ne, ok := errors.AsType[net.Error](err)
 	is.True(!ok || !ne.Timeout()) // it was never closed
@@ -35,7 +35,7 @@ func ended(t *testing.T, conn net.Conn) {
 func TestHalfOpenClients(t *testing.T) {
 	a := servertest.Start(t, func(c *server.Config) { c.Limits.HelloDeadline = 300 * time.Millisecond })
 	addr := strings.TrimSuffix(strings.TrimPrefix(a.URL, "ws://"), "/v1")
-	for name, say := range map[string]string{
+	for name, report := range map[string]string{
 		"silent":         "",
 		"half a request": "GET /v1 HTTP/1.1\r\nHost: " + addr + "\r\n",
 		"upgraded": "GET /v1 HTTP/1.1\r\nHost: " + addr + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
@@ -47,7 +47,7 @@ func TestHalfOpenClients(t *testing.T) {
 			conn, err := net.Dial("tcp", addr)
 			is.New(t).NoErr(err)
 			defer conn.Close()
-			_, err = io.WriteString(conn, say)
+			_, err = io.WriteString(conn, report)
 			is.New(t).NoErr(err)
 			ended(t, conn)
 		})
@@ -139,9 +139,9 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 		}
 		a.Facts.Put(memory(t, 1))
 		is.NoErr(w.ws.CloseNow())
-		stranger, _, err := dial(t, a.URL, "", nil)
+		nonMember, _, err := dial(t, a.URL, "", nil)
 		is.NoErr(err)
-		is.NoErr(stranger.ws.CloseNow())
+		is.NoErr(nonMember.ws.CloseNow())
 	}
 	until(t, func() bool { return a.Facts.Watches() == 0 && runtime.NumGoroutine() < before+clients/2 })
 }
@@ -230,7 +230,7 @@ func TestUnreadReplies(t *testing.T) {
 	a := servertest.Start(t, func(c *server.Config) { c.Limits.WriteDeadline = 2 * time.Second })
 	a.Facts.Put(servertest.Document(t, api.KindMemory, "", 1, blob{strings.Repeat("x", 200<<10)}))
 	w := dialSocket(t, a)
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := context.WithTimeout(t.Context(), timeout)
 	defer stop()
 	var err error
 	for n := 0; err == nil; n++ { // 200 KiB of answers to each: it ends only when the server cuts it
@@ -265,9 +265,9 @@ func TestShutdownTellsClients(t *testing.T) {
 	a := servertest.Start(t, nil)
 	w := dialSocket(t, a)
 	w.ok("state.watch", `{}`, nil)
-	stranger, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(a.URL, "ws://"), "/v1"))
+	nonMember, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(a.URL, "ws://"), "/v1"))
 	is.NoErr(err)
-	defer stranger.Close()
+	defer nonMember.Close()
 	done := make(chan error, 1)
 	go func() { done <- a.Server.Shutdown(t.Context()) }()
 	code, reason := w.closed()

@@ -7,11 +7,69 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
 )
+
+// link is one accepted connection, with what its listener knows about it.
+type link struct {
+	net.Conn
+	gate   *gate
+	uid    uint32 // over a Unix socket
+	uidErr error
+	once   sync.Once
+	ended  sync.Once
+}
+
+// linkKey finds the link in the context of a request.
+type linkKey struct{}
+
+func newLink(conn net.Conn, g *gate) *link {
+	l := &link{Conn: conn, gate: g}
+	if g.unix {
+		l.uid, l.uidErr = peerUID(conn)
+	}
+	return l
+}
+
+// known says that the connection no longer counts as half open.
+func (l *link) known() { l.once.Do(func() { l.gate.release(l) }) }
+
+// Close ends the connection.
+func (l *link) Close() error {
+	l.known()
+	if accepted := l.gate.accepted; accepted != nil {
+		l.ended.Do(func() { accepted(-1) })
+	}
+	return l.Conn.Close()
+}
+
+// errNoCredentials is a connection over which the kernel vouches for nobody.
+var errNoCredentials = errors.New("not a Unix socket")
+
+// peerUID asks the kernel as which user the process at the other end of a Unix socket
+// connected. The answer is that of the moment of connecting: a process cannot change it,
+// nor pass it on except with the open connection. The group is not asked for: who may do
+// what is decided by user alone.
+func peerUID(conn net.Conn) (uint32, error) {
+	unixConn, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0, errNoCredentials
+	}
+	raw, err := unixConn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var uid uint32
+	var inner error
+	if err := raw.Control(func(fd uintptr) { uid, inner = peercred(int(fd)) }); err != nil {
+		return 0, err
+	}
+	return uid, inner
+}
 
 const (
 	// portTries is how many ports after a taken one are tried.
@@ -75,7 +133,7 @@ func removeStale(path string) error {
 		return err
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return api.Errorf(api.ReasonAlreadyRunning, path, "%s is in the way: it is no socket, and is left alone.", path)
+		return api.Errorf(api.ReasonAlreadyRunning, path, "Fulmen cannot make its socket: something else is at %s, and is left alone.", path).WithRemedy("Move it away, then start Fulmen again.")
 	}
 	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
 		return errors.Join(api.NewError(api.ReasonAlreadyRunning, path), conn.Close())

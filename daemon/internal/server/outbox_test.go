@@ -52,7 +52,7 @@ func pop(t *testing.T, b *outbox) string {
 func TestOrderAndMerging(t *testing.T) {
 	is := is.New(t)
 	b, a := newOutbox(100), &latest{}
-	slot := newSlot(a)
+	slot := &slot{source: a}
 	is.NoErr(b.Push([]byte("one")))
 	a.set("old")
 	b.Ready(slot)
@@ -69,7 +69,7 @@ func TestOrderAndMerging(t *testing.T) {
 func TestSourcesTakeTurns(t *testing.T) {
 	is := is.New(t)
 	b := newOutbox(100)
-	b.Ready(newSlot(&counter{left: 3}))
+	b.Ready(&slot{source: &counter{left: 3}})
 	is.NoErr(b.Push([]byte("x")))
 	is.Equal(pop(t, b), "2")
 	is.Equal(pop(t, b), "x")

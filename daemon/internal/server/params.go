@@ -34,10 +34,14 @@ func decodeParams(raw json.RawMessage, into any) error {
 	if raw[0] != '{' {
 		return paramsError{api.Errorf(api.ReasonBadValue, "params", "params must be an object.")}
 	}
-	if err := checkFields(raw, reflect.TypeOf(into).Elem(), ""); err != nil {
-		return paramsError{err}
+	var given any
+	err := json.Unmarshal(raw, &given)
+	if err == nil {
+		if unknown := checkFields(given, reflect.TypeOf(into).Elem(), ""); unknown != nil {
+			return paramsError{unknown}
+		}
+		err = json.Unmarshal(raw, into)
 	}
-	err := json.Unmarshal(raw, into)
 	if err == nil {
 		return nil
 	}
@@ -50,56 +54,43 @@ func decodeParams(raw json.RawMessage, into any) error {
 	return paramsError{api.Errorf(api.ReasonBadValue, "params", "params are not those of the method.")}
 }
 
-// checkFields refuses fields that a type does not have, at any depth. What does
-// not fit in another way is left to json.Unmarshal, which says it better.
-func checkFields(raw json.RawMessage, t reflect.Type, path string) *api.Error {
+// checkFields refuses fields that a type does not have, at any depth. What does not fit in
+// another way is left to json.Unmarshal, which says it better.
+func checkFields(v any, t reflect.Type, path string) *api.Error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if decodesItself(t) {
 		return nil
 	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return checkStruct(raw, t, path)
-	case reflect.Slice, reflect.Array:
-		var items []json.RawMessage
-		if json.Unmarshal(raw, &items) != nil {
+	switch v := v.(type) {
+	case map[string]any:
+		fields := map[string]reflect.Type{}
+		if t.Kind() == reflect.Struct {
+			collectFields(t, fields)
+		} else if t.Kind() != reflect.Map {
 			return nil
 		}
-		for i, item := range items {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			field, ok := fields[key]
+			if t.Kind() == reflect.Map {
+				field, ok = t.Elem(), true
+			}
+			if !ok {
+				return unknownField(key, path, slices.Sorted(maps.Keys(fields)))
+			}
+			if err := checkFields(v[key], field, join(path, key)); err != nil {
+				return err
+			}
+		}
+	case []any:
+		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+			return nil
+		}
+		for i, item := range v {
 			if err := checkFields(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
-		}
-	case reflect.Map:
-		var items map[string]json.RawMessage
-		if json.Unmarshal(raw, &items) != nil {
-			return nil
-		}
-		for _, key := range slices.Sorted(maps.Keys(items)) {
-			if err := checkFields(items[key], t.Elem(), join(path, key)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func checkStruct(raw json.RawMessage, t reflect.Type, path string) *api.Error {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		return nil
-	}
-	fields := map[string]reflect.Type{}
-	collectFields(t, fields)
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		field, ok := fields[key]
-		if !ok {
-			return unknownField(key, path, slices.Sorted(maps.Keys(fields)))
-		}
-		if err := checkFields(object[key], field, join(path, key)); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -127,10 +118,8 @@ func unknownField(key, path string, known []string) *api.Error {
 	if near := nearest.Of(key, known); near != "" {
 		e.Message += fmt.Sprintf(" Did you mean %q?", near)
 	}
-	switch {
-	case len(known) == 0:
-		e.Data.Remedy = "Send an empty object."
-	default:
+	e.Data.Remedy = "Send an empty object."
+	if len(known) > 0 {
 		e.Data.Remedy = "Its fields are: " + strings.Join(known, ", ") + "."
 	}
 	e.Data.Subject = shorten(e.Data.Subject)

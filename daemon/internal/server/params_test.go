@@ -36,7 +36,7 @@ func TestDecodeParams(t *testing.T) {
 	for text, want := range map[string]struct {
 		reason  api.Reason
 		subject string
-		says    string
+		reports string
 	}{
 		``:                           {},
 		`{}`:                         {},
@@ -74,7 +74,7 @@ func TestDecodeParams(t *testing.T) {
 			is.Equal(e.fault.Data.Reason, want.reason)
 			// Go 1.27 names the key of a map too: by_name.a.
 			is.True(e.fault.Data.Subject == want.subject || strings.HasPrefix(e.fault.Data.Subject, want.subject+"."))
-			is.True(strings.Contains(e.Error(), want.says))
+			is.True(strings.Contains(e.Error(), want.reports))
 			is.True(len(e.Error()) < 500) // whatever was sent
 		})
 	}

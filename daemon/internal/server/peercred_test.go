@@ -26,7 +26,7 @@ func TestUIDIsTheKernels(t *testing.T) {
 	is.Equal(int(uid), os.Geteuid())
 }
 
-func TestNobodyVouchesForTCP(t *testing.T) {
+func TestNobodyVerifiesForTCP(t *testing.T) {
 	is := is.New(t)
 	a, b := net.Pipe()
 	defer a.Close()

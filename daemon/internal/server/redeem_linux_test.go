@@ -30,7 +30,7 @@ func redeems(t *testing.T, a *servertest.API, secret, token string, connect func
 	if token != "" {
 		header.Set("Authorization", "Bearer "+token)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := context.WithTimeout(t.Context(), timeout)
 	defer stop()
 	ws, _, err := websocket.Dial(ctx, a.URL, &websocket.DialOptions{HTTPClient: client, HTTPHeader: header})
 	is.New(t).NoErr(err)
@@ -54,11 +54,11 @@ func TestNobodyElseRedeemsASecret(t *testing.T) {
 	is := is.New(t)
 	a := servertest.Start(t, nil)
 	secret := offered(t, a)
-	stranger := func(address string) net.Conn { return nativetest.DialAs(t, int(me)+54321, address) }
+	nonMember := func(address string) net.Conn { return nativetest.DialAs(t, int(me)+54321, address) }
 	theirs, _, err := a.Tokens.Create(me+54321, "theirs", 0)
 	is.NoErr(err)
 	for _, token := range []string{"", theirs} { // as the first message, and later
-		refusal := redeems(t, a, secret, token, stranger).Error
+		refusal := redeems(t, a, secret, token, nonMember).Error
 		is.True(refusal != nil)
 		is.Equal(refusal.Data.Reason, api.ReasonOtherAccount)
 	}

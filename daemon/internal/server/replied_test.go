@@ -33,7 +33,7 @@ func TestTheReplyLeavesFirst(t *testing.T) {
 	ended := make(chan error)
 	a = stops(t, func(c *server.Caller) {
 		c.Replied(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), timeout)
 			defer cancel()
 			ended <- a.Server.Shutdown(ctx)
 		})

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
+
+	"github.com/coder/websocket"
 
 	"fulmen/daemon/api"
 	"fulmen/native/waker"
@@ -154,7 +157,7 @@ func (s *Stream) overflow() error {
 	return ErrStreamEnded
 }
 
-// Next is the outbox's.
+// Next implements source.
 func (s *Stream) Next() ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,10 +196,7 @@ type subscription struct {
 	slot     *slot
 	ctx      context.Context // ends with the subscription
 	cancel   context.CancelFunc
-
-	mu   sync.Mutex
-	open bool
-	want bool // something became ready before it was open
+	open     atomic.Bool
 }
 
 // subscribe makes a stream for the request that the caller makes.
@@ -217,9 +217,9 @@ func (c *Caller) subscribe(of func(*subscription) source) (*subscription, error)
 	conn.lastSub++
 	s := &subscription{conn: conn, notifies: c.method.Notifies, id: api.Subscription("s" + strconv.FormatUint(conn.lastSub, 10))}
 	s.ctx, s.cancel = context.WithCancel(conn.ctx)
-	s.slot = newSlot(of(s))
+	s.slot = &slot{source: of(s)}
 	conn.subs[s.id] = s
-	conn.replied[c.requestID] = append(conn.replied[c.requestID], s.start)
+	conn.underWay[c.requestID] = append(conn.underWay[c.requestID], s.start)
 	return s, nil
 }
 
@@ -228,36 +228,30 @@ func (c *Caller) subscribe(of func(*subscription) source) (*subscription, error)
 func (c *Caller) drop() {
 	conn := c.conn
 	conn.mu.Lock()
-	waiting := conn.replied[c.requestID]
-	delete(conn.replied, c.requestID)
+	waiting := conn.underWay[c.requestID]
+	if waiting != nil {
+		conn.underWay[c.requestID] = nil
+	}
 	conn.mu.Unlock()
 	for _, f := range waiting {
 		f(false)
 	}
 }
 
-// start lets the stream speak, or ends it if its reply was an error.
+// start lets the stream speak, also of what became ready before, or ends it if its reply
+// was an error.
 func (s *subscription) start(ok bool) {
 	if !ok {
 		s.end()
 		return
 	}
-	s.mu.Lock()
-	s.open = true
-	want := s.want
-	s.mu.Unlock()
-	if want {
-		s.conn.box.Ready(s.slot)
-	}
+	s.open.Store(true)
+	s.ready()
 }
 
 // ready says that the source has something to say.
 func (s *subscription) ready() {
-	s.mu.Lock()
-	s.want = true
-	open := s.open
-	s.mu.Unlock()
-	if open {
+	if s.open.Load() {
 		s.conn.box.Ready(s.slot)
 	}
 }
@@ -267,10 +261,8 @@ func (s *subscription) end() {
 	s.conn.mu.Lock()
 	delete(s.conn.subs, s.id)
 	s.conn.mu.Unlock()
-	s.stop()
+	s.cancel()
 }
-
-func (s *subscription) stop() { s.cancel() }
 
 // over reports whether the stream has ended.
 func (s *subscription) over() bool { return s.ctx.Err() != nil }
@@ -285,4 +277,192 @@ func (c *conn) unwatch(id api.Subscription) error {
 	}
 	s.end()
 	return nil
+}
+
+// write is the only one who writes messages. There is no ping: over the
+// loopback address and Unix sockets the kernel reports at once that a process
+// is gone, and one that only sleeps is found by the write deadline.
+func (c *conn) write() {
+	for {
+		message, err := c.box.Pop(c.ctx)
+		if err != nil {
+			return
+		}
+		ctx, stop := context.WithTimeout(c.ctx, c.server.config.Limits.WriteDeadline)
+		err = c.ws.Write(ctx, websocket.MessageText, message)
+		late := errors.Is(ctx.Err(), context.DeadlineExceeded)
+		stop()
+		if err != nil {
+			if late {
+				c.cut()
+			}
+			c.cancel(errDisconnected)
+			return
+		}
+	}
+}
+
+// errFull is a message for a client that reads too slowly.
+var errFull = errors.New("outbox is full")
+
+// source says things that can be merged while nobody reads them.
+type source interface {
+	// Next is the next message, or nil when there is none; more says that
+	// another is ready. It is called by the one who pops, never concurrently.
+	Next() (message []byte, more bool)
+}
+
+// slot is a source's place in the queue, which it takes at most once.
+type slot struct {
+	source source
+	queued bool
+}
+
+// outbox holds what one client has not read yet, so that whoever has something to say
+// never waits for a client: messages are queued up to a bound, and sources, which know
+// how to merge what they have not said yet, stand in the same queue once each and are
+// asked when it is their turn. Push and Ready never block; one goroutine pops.
+type outbox struct {
+	limit int // bytes of messages
+	wake  waker.Waker
+	room  waker.Waker
+
+	mu    sync.Mutex
+	queue []queued
+	bytes int
+}
+
+// queued is a message or a source.
+type queued struct {
+	message []byte
+	slot    *slot
+}
+
+// newOutbox makes an outbox that refuses a message while more than limit bytes wait.
+func newOutbox(limit int) *outbox {
+	return &outbox{limit: limit, wake: waker.New(), room: waker.New()}
+}
+
+// Push queues a message, or returns errFull. A message larger than the limit
+// is taken when nothing else waits.
+func (b *outbox) Push(message []byte) error {
+	b.mu.Lock()
+	if b.bytes > 0 && b.bytes+len(message) > b.limit {
+		b.mu.Unlock()
+		return errFull
+	}
+	b.bytes += len(message)
+	b.queue = append(b.queue, queued{message: message})
+	b.mu.Unlock()
+	b.wake.Wake()
+	return nil
+}
+
+// Ready gives a source its place at the end of the queue, if it has none.
+func (b *outbox) Ready(s *slot) {
+	b.mu.Lock()
+	added := !s.queued
+	if added {
+		s.queued = true
+		b.queue = append(b.queue, queued{slot: s})
+	}
+	b.mu.Unlock()
+	if added {
+		b.wake.Wake()
+	}
+}
+
+// Pop takes the next message out and waits for one if there is none.
+func (b *outbox) Pop(ctx context.Context) ([]byte, error) {
+	for {
+		e, ok := b.take()
+		switch {
+		case !ok:
+			select {
+			case <-b.wake:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		case e.slot == nil:
+			b.room.Wake()
+			return e.message, nil
+		default:
+			message, more := e.slot.source.Next()
+			if more {
+				b.Ready(e.slot)
+			}
+			if message != nil {
+				return message, nil
+			}
+		}
+	}
+}
+
+// WaitRoom waits until at most limit bytes of messages wait. One goroutine
+// calls it: who reads requests, so that a client that does not read replies is
+// not read from either.
+func (b *outbox) WaitRoom(ctx context.Context, limit int) error {
+	for {
+		b.mu.Lock()
+		fits := b.bytes <= limit
+		b.mu.Unlock()
+		if fits {
+			return nil
+		}
+		select {
+		case <-b.room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (b *outbox) take() (queued, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		b.queue = nil // lets go of what a burst needed
+		return queued{}, false
+	}
+	e := b.queue[0]
+	b.queue[0] = queued{}
+	b.queue = b.queue[1:]
+	b.bytes -= len(e.message)
+	if e.slot != nil {
+		e.slot.queued = false
+	}
+	return e, true
+}
+
+// Deliver sends a client what something comes to, one after the other, as fast as
+// the client takes it, up to its one end. What comes later replaces what was not
+// sent yet, where a key is given; the end replaces nothing, and nothing replaces
+// it. done is called when that is over.
+func Deliver[V any](c *Caller, key string, next func(context.Context) (V, error), done func(),
+	notify func(sub api.Subscription, n uint64, value V) any, isLast func(V) bool,
+) (api.Subscription, error) {
+	stream, err := c.Subscribe(nil)
+	if err != nil {
+		done()
+		return "", err
+	}
+	go func() {
+		defer done()
+		defer stream.End()
+		ctx := stream.sub.ctx // a reader who left ends the following, not what is followed
+		for {
+			value, err := next(ctx)
+			if err != nil || stream.Wait(ctx) != nil {
+				return
+			}
+			if isLast(value) {
+				key = ""
+			}
+			err = stream.Send(key, func(n uint64) any { return notify(stream.Sub(), n, value) })
+			if err != nil || isLast(value) {
+				return
+			}
+		}
+	}()
+	return stream.Sub(), nil
 }

@@ -18,9 +18,9 @@ import (
 	"fulmen/daemon/internal/server/servertest"
 )
 
-// patience bounds every wait of these tests; nothing takes so long unless it is
+// timeout bounds every wait of these tests; nothing takes so long unless it is
 // broken.
-const patience = time.Minute
+const timeout = time.Minute
 
 // wire is a client that sees every message as it is.
 type wire struct {
@@ -49,7 +49,7 @@ func dial(t testing.TB, url, socket string, header http.Header) (*wire, *http.Re
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}}}
 	opts := &websocket.DialOptions{HTTPClient: client, HTTPHeader: header, Host: header.Get("Host")}
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	ctx, stop := context.WithTimeout(t.Context(), timeout)
 	defer stop()
 	ws, resp, err := websocket.Dial(ctx, url, opts)
 	if err != nil {
@@ -76,7 +76,7 @@ func dialToken(t testing.TB, a *servertest.API, token string) *wire {
 
 func (w *wire) send(text string) {
 	w.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), timeout)
 	defer stop()
 	if err := w.ws.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
 		w.t.Fatalf("send: %v", err)
@@ -84,7 +84,7 @@ func (w *wire) send(text string) {
 }
 
 func (w *wire) readText() (string, error) {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), timeout)
 	defer stop()
 	_, text, err := w.ws.Read(ctx)
 	return string(text), err
@@ -158,7 +158,7 @@ func (w *wire) changed() api.StateChanged {
 // until waits for something that happens after a reply, and that nothing announces.
 func until(t testing.TB, happened func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for !happened() {
 		if time.Now().After(deadline) {
 			t.Fatal("it did not happen")

@@ -37,7 +37,7 @@ type Drawing struct {
 func Draw(name, version string) (Drawing, error) {
 	plan, err := scenario.Load(name)
 	if err != nil {
-		return Drawing{}, badValue("scenario", "%v", err)
+		return Drawing{}, api.BadValue("scenario", "%v", err)
 	}
 	clock, err := native.SystemClock()
 	if err != nil {
@@ -49,7 +49,7 @@ func Draw(name, version string) (Drawing, error) {
 func draw(plan scenario.Scenario, clock native.Clock, version string) (drawing Drawing, err error) {
 	world, err := sim.New(plan, clock)
 	if err != nil {
-		return Drawing{}, badValue("scenario", "%v", err)
+		return Drawing{}, api.BadValue("scenario", "%v", err)
 	}
 	defer func() { err = errors.Join(err, world.Close()) }()
 	artist := artist{world: world, at: api.TimeOf(clock.Now()), version: version, authors: map[string]*author{}}
@@ -94,7 +94,7 @@ type artist struct {
 	authors map[string]*author // by Mac
 }
 
-// author is one Mac's documents.
+// author writes one Mac's documents.
 type author struct {
 	node api.NodeID
 	key  ed25519.PublicKey

@@ -11,17 +11,18 @@ import (
 	"fulmen/native"
 )
 
-// LoopbackInterface is the machine's own.
+// LoopbackInterface is the name of the loopback interface of the machine that the
+// process runs on.
 var LoopbackInterface = map[bool]string{true: "lo0", false: "lo"}[runtime.GOOS == "darwin"]
 
-// Loopback is the machine's own address.
+// Loopback is the address of that interface.
 func Loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 
 // withLoopback is a simulated Mac's sockets with the loopback interface of the
 // machine below, which no simulated Mac has.
 type withLoopback struct{ native.Sockets }
 
-// Listen is [native.Sockets]'s.
+// Listen implements [native.Sockets].
 func (s withLoopback) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	if iface != LoopbackInterface {
 		return s.Sockets.Listen(ctx, iface, at)
@@ -30,7 +31,7 @@ func (s withLoopback) Listen(ctx context.Context, iface string, at netip.AddrPor
 	return c.Listen(ctx, "tcp", at.String())
 }
 
-// Dial is [native.Sockets]'s.
+// Dial implements [native.Sockets].
 func (s withLoopback) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
 	if iface != LoopbackInterface {
 		return s.Sockets.Dial(ctx, iface, source, to)

@@ -56,21 +56,21 @@ func TestShippedScenariosShowRDMA(t *testing.T) {
 				if len(report.Causes) > 0 {
 					one.cause = report.Causes[0].Reason
 				}
-				got[names[a.Node]+":"+a.Receptacle.String()+" "+names[b.Node]+":"+b.Receptacle.String()] = one
+				got[names[a.Node]+":"+a.PortNumber.String()+" "+names[b.Node]+":"+b.PortNumber.String()] = one
 			}
 			is.Equal(got, want)
 		})
 	}
 }
 
-// TestTripsOfAScenario has the price of a desk, and nothing of a Mac that needs none.
-func TestTripsOfAScenario(t *testing.T) {
+// TestUserActionsOfAScenario has the price of a desk, and nothing of a Mac that needs none.
+func TestUserActionsOfAScenario(t *testing.T) {
 	is := is.New(t)
 	drawing := drawn(t, "unready")
-	errands := readiness.Errands(drawing.graph.RDMACables(), nil)
-	is.Equal(readiness.Price(errands), "1 Mac needs one trip to Recovery, about 4 minutes. 1 Mac needs a switch in System Settings and a restart, about 2 minutes.")
-	is.Equal(len(errands), 2)
-	is.Equal([]api.NodeID{errands[0].Node, errands[1].Node}, []api.NodeID{drawing.names["macbook"], drawing.names["studio-3"]})
+	userActions := readiness.UserActions(drawing.graph.RDMACables(), nil)
+	is.Equal(readiness.Price(userActions), "1 Mac needs one trip to Recovery, about 4 minutes. 1 Mac needs a switch in System Settings and a restart, about 2 minutes.")
+	is.Equal(len(userActions), 2)
+	is.Equal([]api.NodeID{userActions[0].Node, userActions[1].Node}, []api.NodeID{drawing.names["macbook"], drawing.names["studio-3"]})
 }
 
 // TestListOfSixteenFitsAMessage has the largest desk that plans are proven for.

@@ -13,11 +13,9 @@ import (
 
 // recorded is what is recorded of this Mac and its paths, with the other Macs' names.
 type recorded struct {
-	self  api.NodeID
-	gpu   *scenario.GPUMeasurement
-	paths []sim.RecordedPath
-	reach []sim.Reach
-	macs  map[api.NodeID]string
+	sim.Recorded
+	self api.NodeID
+	macs map[api.NodeID]string
 }
 
 // Recorded reads what the scenario records of the Mac with a node's id, as the world is
@@ -27,9 +25,12 @@ func (s *Simulation) Recorded(self api.NodeID, graph topology.Graph, log *slog.L
 	if err != nil {
 		log.Warn("what the scenario records could not be read", "error", err)
 	}
-	r := &recorded{self: self, gpu: now.GPU, paths: now.Paths, reach: now.Reach, macs: map[api.NodeID]string{}}
+	r := &recorded{Recorded: now, self: self, macs: map[api.NodeID]string{}}
 	for _, p := range graph.Paths {
-		if mac := r.macAt(p.Interface, p); p.From == r.self && mac != "" {
+		if p.From != r.self {
+			continue // there are as many as pairs of nodes
+		}
+		if mac := r.macAt(p.Interface, p); mac != "" {
 			r.macs[p.To] = mac
 		}
 	}
@@ -38,38 +39,36 @@ func (s *Simulation) Recorded(self api.NodeID, graph topology.Graph, log *slog.L
 
 // GPU implements profile.Recording.
 func (r *recorded) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) {
-	if r.gpu == nil || r.gpu.FP16TFLOPS == 0 || r.gpu.MemoryBytesPerS == 0 {
+	if r.Recorded.GPU == nil || r.Recorded.GPU.FP16TFLOPS == 0 || r.Recorded.GPU.MemoryBytesPerS == 0 {
 		return 0, 0, false
 	}
-	return r.gpu.FP16TFLOPS, int64(r.gpu.MemoryBytesPerS), true
+	return r.Recorded.GPU.FP16TFLOPS, int64(r.Recorded.GPU.MemoryBytesPerS), true
 }
 
 // macAt is which Mac answers at a path's address.
 func (r *recorded) macAt(iface string, p topology.Path) string {
-	at := slices.IndexFunc(r.reach, func(one sim.Reach) bool {
+	at := slices.IndexFunc(r.Reach, func(one sim.Reach) bool {
 		return one.Interface == iface && one.Address == p.Address.WithZone("")
 	})
 	if at < 0 {
 		return ""
 	}
-	return r.reach[at].Peer
+	return r.Reach[at].Peer
 }
 
 // Path implements profile.Recording.
 func (r *recorded) Path(path profile.Path) (profile.Reading, bool) {
 	near, isCable := path.Link.End(r.self)
-	far := path.Link.Low
-	if far == near {
-		far = path.Link.High
-	}
-	for _, one := range r.paths {
-		isSame := one.Transport == string(path.Transport) && one.To == r.macs[path.Peer]
+	far := path.Link.Other(near)
+	mac, isMet := r.macs[path.Peer]
+	for _, one := range r.Paths {
+		isSame := one.Transport == string(path.Transport) && (one.To == mac || !isMet && isCable)
 		switch {
 		case !isSame:
-		case path.Transport == api.TransportRDMA:
-			isSame = isCable && one.Receptacle == int(near.Receptacle) && one.PeerReceptacle == int(far.Receptacle)
-		case one.Receptacle != 0 && isCable:
-			isSame = one.Receptacle == int(near.Receptacle)
+		case path.Transport == api.TransportRDMA || !isMet: // a cable is known by its ports before a path leads there
+			isSame = isCable && one.PortNumber == int(near.PortNumber) && one.PeerPortNumber == int(far.PortNumber)
+		case one.PortNumber != 0 && isCable:
+			isSame = one.PortNumber == int(near.PortNumber)
 		default:
 			isSame = slices.Contains(one.Interfaces, path.Interface)
 		}

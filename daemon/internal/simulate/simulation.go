@@ -66,7 +66,7 @@ func Open(text string) (*Simulation, error) {
 	}
 	plan, err := scenario.Load(name)
 	if err != nil {
-		return nil, badValue("simulate", "%v", err)
+		return nil, api.BadValue("simulate", "%v", err)
 	}
 	clock, err := native.SystemClock()
 	if err != nil {
@@ -74,21 +74,21 @@ func Open(text string) (*Simulation, error) {
 	}
 	world, err := sim.New(plan, clock)
 	if err != nil {
-		return nil, badValue("simulate", "%v", err)
+		return nil, api.BadValue("simulate", "%v", err)
 	}
 	if mac == "" {
 		mac = world.Macs()[0]
 	}
 	if !slices.Contains(world.Macs(), mac) {
-		err := badValue("simulate", "the scenario %s has no Mac %q; it has %s", plan.Name, mac, strings.Join(world.Macs(), ", "))
+		err := api.BadValue("simulate", "the scenario %s has no Mac %q; it has %s", plan.Name, mac, strings.Join(world.Macs(), ", "))
 		return nil, errors.Join(err, world.Close())
 	}
 	return &Simulation{World: world, Mac: mac, TimeLine: true}, nil
 }
 
-// Join takes a Mac, written SCENARIO:MAC, of the world that another
-// process hosts at a Unix socket, with whom the time line is. SCENARIO is what
-// that world was made of. The caller closes the world after the daemon has
+// Join takes a Mac, written SCENARIO:MAC, of the world that another process hosts at a
+// Unix socket; that process plays the time line. SCENARIO is the one that the world was
+// made of. The caller closes the world after the daemon has
 // ended.
 func Join(ctx context.Context, text, socket string) (*Simulation, error) {
 	name, mac, err := splitSimulation(text)
@@ -101,11 +101,11 @@ func Join(ctx context.Context, text, socket string) (*Simulation, error) {
 	}
 	switch {
 	case strings.TrimSuffix(filepath.Base(name), ".toml") != world.Name():
-		err = badValue("simulate", "the world at %s is of the scenario %s, not %s", socket, world.Name(), name)
+		err = api.BadValue("simulate", "the world at %s is of the scenario %s, not %s", socket, world.Name(), name)
 	case mac == "":
-		err = badValue("simulate", "which Mac of %s? Write %s:MAC; it has %s", name, name, strings.Join(world.Macs(), ", "))
+		err = api.BadValue("simulate", "which Mac of %s? Write %s:MAC; it has %s", name, name, strings.Join(world.Macs(), ", "))
 	case !slices.Contains(world.Macs(), mac):
-		err = badValue("simulate", "the scenario %s has no Mac %q; it has %s", world.Name(), mac, strings.Join(world.Macs(), ", "))
+		err = api.BadValue("simulate", "the scenario %s has no Mac %q; it has %s", world.Name(), mac, strings.Join(world.Macs(), ", "))
 	default:
 		return &Simulation{World: world, Mac: mac}, nil
 	}
@@ -119,16 +119,9 @@ func splitSimulation(text string) (name, mac string, err error) {
 		return text, "", nil
 	}
 	if at == len(text)-1 {
-		return "", "", badValue("simulate", "%q names no Mac after the colon", text)
+		return "", "", api.BadValue("simulate", "%q names no Mac after the colon", text)
 	}
 	return text[:at], text[at+1:], nil
-}
-
-// badValue refuses a field, with a message that says what to write.
-func badValue(field, format string, args ...any) error {
-	e := api.Errorf(api.ReasonBadValue, field, format, args...)
-	e.Data.Remedy = ""
-	return e
 }
 
 // Platform is the Mac; what runs programs is the machine's below, which host opens.
@@ -165,7 +158,7 @@ func (s *Simulation) Change(line string) (change string, err error) {
 		err = s.World.Apply(op)
 	}
 	if err != nil {
-		return "", badValue("line", "%v", err)
+		return "", api.BadValue("line", "%v", err)
 	}
 	return op.String(), nil
 }

@@ -33,11 +33,11 @@ type Behind struct {
 
 	writing sync.Mutex // held during a write, so that an older version never comes later
 
-	mu    sync.Mutex
-	docs  map[api.Key]api.Document // not written yet
-	timer native.Timer             // nil where nothing is to be written
-	ended bool
-	said  bool // that they cannot be written
+	mu       sync.Mutex
+	docs     map[api.Key]api.Document // not written yet
+	timer    native.Timer             // nil where nothing is to be written
+	ended    bool
+	reported bool // that they cannot be written
 }
 
 // NewBehind is the storage of a node's ledger.
@@ -50,7 +50,7 @@ func (b *Behind) mayWait(d api.Document) bool {
 	return d.Node != b.self || d.Kind == api.KindRank || d.Kind == api.KindGrant
 }
 
-// Save is the ledger's.
+// Save implements ledger.Store.
 func (b *Behind) Save(put []api.Document, forget []api.Key) error {
 	if len(forget) == 0 && !slices.ContainsFunc(put, func(d api.Document) bool { return !b.mayWait(d) }) && b.later(put) {
 		return nil
@@ -68,12 +68,12 @@ func (b *Behind) later(put []api.Document) bool {
 	for _, d := range put {
 		b.docs[d.Key()] = d
 	}
-	b.arm(behindFor)
+	b.armLocked(behindFor)
 	return true
 }
 
-// arm has what is noted written soon. The caller holds mu.
-func (b *Behind) arm(after time.Duration) {
+// armLocked has what is noted written soon.
+func (b *Behind) armLocked(after time.Duration) {
 	if b.timer == nil && !b.ended && len(b.docs) > 0 {
 		b.timer = b.clock.AfterFunc(after, func() { _ = b.Flush() })
 	}
@@ -109,7 +109,7 @@ func (b *Behind) write(put []api.Document, forget []api.Key) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
-		b.said = false
+		b.reported = false
 		return nil
 	}
 	for key, d := range late { // what came meanwhile is newer
@@ -117,9 +117,9 @@ func (b *Behind) write(put []api.Document, forget []api.Key) error {
 			b.docs[key] = d
 		}
 	}
-	b.arm(behindAgain)
-	if !b.said && len(late) > 0 {
-		b.said = true
+	b.armLocked(behindAgain)
+	if !b.reported && len(late) > 0 {
+		b.reported = true
 		b.log.Error("documents could not be saved; it is tried again", "documents", len(late), "error", err)
 	}
 	return err

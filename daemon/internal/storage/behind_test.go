@@ -110,7 +110,7 @@ func TestWhatIsNewerStays(t *testing.T) {
 	save(1)
 	begun, goOn, written := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		_ = db.Update(func(store.Writer) error { // which keeps others waiting
+		_ = db.Update(func(*store.Transaction) error { // which keeps others waiting
 			close(begun)
 			<-goOn
 			return nil

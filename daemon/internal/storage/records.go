@@ -11,7 +11,7 @@ import (
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/profile"
-	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/rdma/useractions"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
 )
@@ -31,25 +31,22 @@ const (
 	keyBegun   = "begun"
 	keyCurrent = "current"
 
-	keyPolicy    = "policy"
-	keyDiscovery = "discovery"
-	keyLastSeen  = "last_seen"
-	keyMet       = "met"
-	keyName      = "name"
-	keyCalled    = "called"
-	keyProbes    = "probes"
-	keySuspects  = "suspects"
-	keyTrips     = "trips"
-	keyWanted    = "wanted"
-	keyHistory   = "history"
+	keyPolicy      = "policy"
+	keyDiscovery   = "discovery"
+	keyLastSeen    = "last_seen"
+	keyMet         = "met"
+	keyName        = "name"
+	keyCalled      = "called"
+	keyProbes      = "probes"
+	keySuspects    = "suspects"
+	keyUserActions = "trips"
+	keyWanted      = "wanted"
+	keyHistory     = "history"
 )
 
 // Buckets are those of the database.
-func Buckets() []store.Bucket {
-	return []store.Bucket{
-		{Name: bucketNode, Version: 1}, {Name: bucketDocuments, Version: 1}, {Name: bucketRoster, Version: 1}, {Name: bucketTokens, Version: 1},
-		{Name: bucketCluster, Version: 1}, {Name: bucketJobs, Version: 1}, {Name: bucketRDMA, Version: 1}, {Name: bucketAudit, Version: 1},
-	}
+func Buckets() []string {
+	return []string{bucketNode, bucketDocuments, bucketRoster, bucketTokens, bucketCluster, bucketJobs, bucketRDMA, bucketAudit}
 }
 
 // Records gives each part its records in the database.
@@ -67,24 +64,40 @@ func (s Records) read(bucket, key string, into any) (bool, error) {
 	return true, nil
 }
 
-func write(w store.Writer, bucket, key string, value any) error {
+// load is what a record has; the zero value where there is none.
+func load[T any](s Records, bucket, key string) (value T, err error) {
+	_, err = s.read(bucket, key, &value)
+	return value, err
+}
+
+// loadAll decodes all records of a bucket.
+func loadAll[T any](s Records, bucket string, each func(key string, one T)) error {
+	return s.DB.ForEach(bucket, "", func(key string, raw []byte) error {
+		var one T
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return fmt.Errorf("the record %s/%s: %w", bucket, key, err)
+		}
+		each(key, one)
+		return nil
+	})
+}
+
+func (s Records) save(bucket, key string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return w.Put(bucket, key, raw)
+	return s.DB.Put(bucket, key, raw)
 }
 
-// LoadVersion is the ledger's.
+// LoadVersion implements ledger.Counter.
 func (s Records) LoadVersion() (api.Version, error) {
-	var v api.Version
-	_, err := s.read(bucketNode, keyVersion, &v)
-	return v, err
+	return load[api.Version](s, bucketNode, keyVersion)
 }
 
-// SaveVersion is the ledger's.
+// SaveVersion implements ledger.Counter.
 func (s Records) SaveVersion(v api.Version) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketNode, keyVersion, v) })
+	return s.save(bucketNode, keyVersion, v)
 }
 
 // Begun is when this database was begun; zero for one that is older than the record.
@@ -97,7 +110,7 @@ func (s Records) Begun(now time.Time) (time.Time, error) {
 	if err != nil || version != (api.Version{}) {
 		return time.Time{}, err
 	}
-	return now, s.DB.Update(func(w store.Writer) error { return write(w, bucketNode, keyBegun, api.TimeOf(now)) })
+	return now, s.save(bucketNode, keyBegun, api.TimeOf(now))
 }
 
 // TakesBack says which documents of this node's own, that others still have, count
@@ -123,23 +136,16 @@ func TakesBack(begun time.Time) func(api.Document) bool {
 	}
 }
 
-// Load is the ledger's.
+// Load implements ledger.Store.
 func (s Records) Load() ([]api.Document, error) {
 	var all []api.Document
-	err := s.DB.ForEach(bucketDocuments, "", func(key string, raw []byte) error {
-		var d api.Document
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return fmt.Errorf("document %s: %w", key, err)
-		}
-		all = append(all, d)
-		return nil
-	})
+	err := loadAll(s, bucketDocuments, func(_ string, one api.Document) { all = append(all, one) })
 	return all, err
 }
 
-// Save is the ledger's.
+// Save implements ledger.Store.
 func (s Records) Save(put []api.Document, forget []api.Key) error {
-	return s.DB.Update(func(w store.Writer) error {
+	return s.DB.Update(func(w *store.Transaction) error {
 		for _, d := range put {
 			raw, err := d.MarshalJSON() // in the stable form: encoding/json would not change it
 			if err == nil {
@@ -149,16 +155,11 @@ func (s Records) Save(put []api.Document, forget []api.Key) error {
 				return err
 			}
 		}
-		for _, key := range forget {
-			if err := w.Delete(bucketDocuments, key.String()); err != nil {
-				return err
-			}
-		}
-		return nil
+		return remove(w, bucketDocuments, forget)
 	})
 }
 
-// LoadRoster is the cluster's.
+// LoadRoster implements cluster.RosterStore.
 func (s Records) LoadRoster() (json.RawMessage, error) {
 	var current api.ClusterID
 	if found, err := s.read(bucketRoster, keyCurrent, &current); err != nil || !found {
@@ -168,165 +169,102 @@ func (s Records) LoadRoster() (json.RawMessage, error) {
 	return raw, err
 }
 
-// SaveRoster is the cluster's.
+// SaveRoster implements cluster.RosterStore.
 func (s Records) SaveRoster(id api.ClusterID, raw json.RawMessage) error {
-	return s.DB.Update(func(w store.Writer) error {
+	return s.DB.Update(func(w *store.Transaction) error {
 		if err := w.Put(bucketRoster, "log/"+string(id), raw); err != nil {
 			return err
 		}
-		return write(w, bucketRoster, keyCurrent, id)
+		raw, err := json.Marshal(id)
+		if err != nil {
+			return err
+		}
+		return w.Put(bucketRoster, keyCurrent, raw)
 	})
 }
 
-// LoadTokens is the server's.
+// LoadTokens implements token.Store.
 func (s Records) LoadTokens() ([]token.Record, error) {
 	var all []token.Record
-	err := s.DB.ForEach(bucketTokens, "", func(key string, raw []byte) error {
-		var r token.Record
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return fmt.Errorf("token %s: %w", key, err)
-		}
-		all = append(all, r)
-		return nil
-	})
+	err := loadAll(s, bucketTokens, func(_ string, one token.Record) { all = append(all, one) })
 	return all, err
 }
 
-// SaveToken is the server's.
+// SaveToken implements token.Store.
 func (s Records) SaveToken(r token.Record) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketTokens, r.SHA256, r) })
+	return s.save(bucketTokens, r.SHA256, r)
 }
 
-// DeleteToken is the server's.
+// DeleteToken implements token.Store.
 func (s Records) DeleteToken(sha256 string) error { return s.DB.Delete(bucketTokens, sha256) }
 
-// LoadPolicy is the policy's.
+// LoadPolicy implements policy.Store.
 func (s Records) LoadPolicy() (json.RawMessage, error) {
 	raw, _, err := s.DB.Get(bucketCluster, keyPolicy)
 	return raw, err
 }
 
-// SavePolicy is the policy's.
+// SavePolicy implements policy.Store.
 func (s Records) SavePolicy(raw json.RawMessage) error {
-	return s.DB.Update(func(w store.Writer) error { return w.Put(bucketCluster, keyPolicy, raw) })
+	return s.DB.Put(bucketCluster, keyPolicy, raw)
 }
 
-// LoadDiscovery is discovery's.
+// LoadDiscovery implements discover.Store.
 func (s Records) LoadDiscovery() (discover.Remembered, error) {
-	var r discover.Remembered
-	_, err := s.read(bucketCluster, keyDiscovery, &r)
-	return r, err
+	return load[discover.Remembered](s, bucketCluster, keyDiscovery)
 }
 
-// SaveDiscovery is discovery's.
+// SaveDiscovery implements discover.Store.
 func (s Records) SaveDiscovery(r discover.Remembered) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketCluster, keyDiscovery, r) })
+	return s.save(bucketCluster, keyDiscovery, r)
 }
 
-// LoadName is the name that a person gave this node; empty where nobody did.
-func (s Records) LoadName() (string, error) {
-	var name string
-	_, err := s.read(bucketCluster, keyName, &name)
-	return name, err
-}
+// LoadMet implements node.AddressStore.
+func (s Records) LoadMet() (node.Met, error) { return load[node.Met](s, bucketCluster, keyMet) }
 
-// SaveName keeps it.
-func (s Records) SaveName(name string) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketCluster, keyName, name) })
-}
-
-// LoadCalled is what Macs called themselves last.
-func (s Records) LoadCalled() (map[api.NodeID]string, error) {
-	names := map[api.NodeID]string{}
-	_, err := s.read(bucketCluster, keyCalled, &names)
-	return names, err
-}
-
-// SaveCalled keeps it.
-func (s Records) SaveCalled(names map[api.NodeID]string) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketCluster, keyCalled, names) })
-}
-
-// LoadProbes counts the tests over RDMA since the system started.
-func (s Records) LoadProbes() (profile.Probes, error) {
-	var run profile.Probes
-	_, err := s.read(bucketNode, keyProbes, &run)
-	return run, err
-}
-
-// SaveProbes keeps them.
-func (s Records) SaveProbes(run profile.Probes) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketNode, keyProbes, run) })
-}
-
-// LoadSuspects reads which RDMA devices may be stuck.
-func (s Records) LoadSuspects() (health.Suspects, error) {
-	var kept health.Suspects
-	_, err := s.read(bucketNode, keySuspects, &kept)
-	return kept, err
-}
-
-// SaveSuspects keeps them.
-func (s Records) SaveSuspects(now health.Suspects) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketNode, keySuspects, now) })
-}
-
-// LoadMet is the cluster's.
-func (s Records) LoadMet() (node.Met, error) {
-	var met node.Met
-	_, err := s.read(bucketCluster, keyMet, &met)
-	return met, err
-}
-
-// SaveMet is the cluster's.
+// SaveMet implements node.AddressStore.
 func (s Records) SaveMet(met node.Met) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketCluster, keyMet, met) })
+	return s.save(bucketCluster, keyMet, met)
 }
 
-// LoadLastSeen is replication's.
+// LoadLastSeen implements replica.LastSeen.
 func (s Records) LoadLastSeen() (time.Time, error) {
-	var at api.Time
-	_, err := s.read(bucketCluster, keyLastSeen, &at)
+	at, err := load[api.Time](s, bucketCluster, keyLastSeen)
 	return at.Time, err
 }
 
-// SaveLastSeen is replication's.
+// SaveLastSeen implements replica.LastSeen.
 func (s Records) SaveLastSeen(at time.Time) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketCluster, keyLastSeen, api.TimeOf(at)) })
+	return s.save(bucketCluster, keyLastSeen, api.TimeOf(at))
 }
 
 // LoadJobs implements job.Memory.
 func (s Records) LoadJobs() (map[api.JobID]job.Remembered, error) {
 	all := map[api.JobID]job.Remembered{}
-	err := s.DB.ForEach(bucketJobs, "", func(key string, raw []byte) error {
-		var one job.Remembered
-		if err := json.Unmarshal(raw, &one); err != nil {
-			return fmt.Errorf("what is remembered of job %s: %w", key, err)
-		}
-		all[api.JobID(key)] = one
-		return nil
-	})
+	err := loadAll(s, bucketJobs, func(id string, one job.Remembered) { all[api.JobID(id)] = one })
 	return all, err
 }
 
 // SaveJob implements job.Memory.
 func (s Records) SaveJob(id api.JobID, one job.Remembered) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketJobs, string(id), one) })
+	return s.save(bucketJobs, string(id), one)
 }
 
 // DropJobs implements job.Memory.
 func (s Records) DropJobs(ids []api.JobID) error {
-	return s.DB.Update(func(w store.Writer) error {
-		for _, id := range ids {
-			if err := w.Delete(bucketJobs, string(id)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return s.DB.Update(func(w *store.Transaction) error { return remove(w, bucketJobs, ids) })
 }
 
-// LoadAudit is the audit's.
+func remove[K fmt.Stringer](w *store.Transaction, bucket string, keys []K) error {
+	for _, key := range keys {
+		if err := w.Delete(bucket, key.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LoadAudit implements audit.Store.
 func (s Records) LoadAudit(f func(key string, raw []byte)) error {
 	return s.DB.ForEach(bucketAudit, "", func(key string, raw []byte) error {
 		f(key, raw)
@@ -334,9 +272,9 @@ func (s Records) LoadAudit(f func(key string, raw []byte)) error {
 	})
 }
 
-// SaveAudit is the audit's.
+// SaveAudit implements audit.Store.
 func (s Records) SaveAudit(put map[string][]byte, forget []string) error {
-	return s.DB.Update(func(w store.Writer) error {
+	return s.DB.Update(func(w *store.Transaction) error {
 		for _, key := range forget {
 			if err := w.Delete(bucketAudit, key); err != nil {
 				return err
@@ -351,41 +289,45 @@ func (s Records) SaveAudit(put map[string][]byte, forget []string) error {
 	})
 }
 
-// LoadTrips reads the trips that people make for RDMA.
-func (s Records) LoadTrips() (all []trips.Kept, err error) {
-	_, err = s.read(bucketNode, keyTrips, &all)
-	return all, err
+// Kept is one record of the database with a value of type T.
+type Kept[T any] struct {
+	records     Records
+	bucket, key string
 }
 
-// SaveTrips keeps them.
-func (s Records) SaveTrips(all []trips.Kept) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketNode, keyTrips, all) })
+// Load reads it; the zero value where there is none.
+func (k Kept[T]) Load() (T, error) { return load[T](k.records, k.bucket, k.key) }
+
+// Save writes it.
+func (k Kept[T]) Save(value T) error { return k.records.save(k.bucket, k.key, value) }
+
+// Name is the name that a person gave this node; empty where nobody did.
+func (s Records) Name() Kept[string] { return Kept[string]{s, bucketCluster, keyName} }
+
+// Called is what Macs called themselves last.
+func (s Records) Called() Kept[map[api.NodeID]string] {
+	return Kept[map[api.NodeID]string]{s, bucketCluster, keyCalled}
 }
 
-// LoadRequests reads the requests for RDMA that wait for trips.
-func (s Records) LoadRequests() (all []trips.KeptRequest, err error) {
-	_, err = s.read(bucketNode, keyWanted, &all)
-	return all, err
+// Probes counts the tests over RDMA since the system started.
+func (s Records) Probes() Kept[profile.Probes] { return Kept[profile.Probes]{s, bucketNode, keyProbes} }
+
+// Suspects are the RDMA devices that may be stuck.
+func (s Records) Suspects() Kept[health.Suspects] {
+	return Kept[health.Suspects]{s, bucketNode, keySuspects}
 }
 
-// SaveRequests keeps them.
-func (s Records) SaveRequests(all []trips.KeptRequest) error {
-	return s.DB.Update(func(w store.Writer) error { return write(w, bucketNode, keyWanted, all) })
+// UserActions are those that people make for RDMA.
+func (s Records) UserActions() Kept[[]useractions.Kept] {
+	return Kept[[]useractions.Kept]{s, bucketNode, keyUserActions}
 }
 
-// History is the audit log of changes for RDMA.
-func (s Records) History() History { return History{s} }
-
-// History implements rdma.History.
-type History struct{ records Records }
-
-// Load implements rdma.History.
-func (h History) Load() (all []api.RDMAChange, err error) {
-	_, err = h.records.read(bucketRDMA, keyHistory, &all)
-	return all, err
+// Requests are those for RDMA that wait for user actions.
+func (s Records) Requests() Kept[[]useractions.KeptRequest] {
+	return Kept[[]useractions.KeptRequest]{s, bucketNode, keyWanted}
 }
 
-// Save implements rdma.History.
-func (h History) Save(all []api.RDMAChange) error {
-	return h.records.DB.Update(func(w store.Writer) error { return write(w, bucketRDMA, keyHistory, all) })
+// History is what was changed for RDMA, the newest first.
+func (s Records) History() Kept[[]api.RDMAChange] {
+	return Kept[[]api.RDMAChange]{s, bucketRDMA, keyHistory}
 }

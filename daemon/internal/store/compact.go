@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"os"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -18,20 +17,6 @@ const (
 	compactStep = 1 << 20
 )
 
-// Compact writes the database anew without the room that deleted records left.
-// Other calls wait meanwhile. If it fails the database is as it was.
-func (s *Store) Compact() error {
-	s.use.Lock()
-	defer s.use.Unlock()
-	if err := s.failure(); err != nil {
-		return err
-	}
-	if s.db == nil {
-		return misuse("the database is closed")
-	}
-	return s.compact(true)
-}
-
 // wasteful reports whether compacting is worth the while.
 func (s *Store) wasteful() bool {
 	info, err := s.file.Stat()
@@ -42,13 +27,13 @@ func (s *Store) wasteful() bool {
 	return free >= wasteBytes && free >= wasteShare*float64(info.Size())
 }
 
-// compact exchanges the file for a small one. Where strict is not set, failing
-// to write that is no error.
-func (s *Store) compact(strict bool) error {
+// compact exchanges the file for a small one, without the room that deleted records
+// left. Failing to write that is no error: the database is as it was.
+func (s *Store) compact() error {
 	part := s.path + newSuffix
 	if err := s.copyTo(part); err != nil {
-		err = errors.Join(s.judge(err, "compact"), ignoreMissing(os.Remove(part)))
-		if strict || s.failure() != nil {
+		err = errors.Join(s.judge(err, "compact"), home.Remove(part))
+		if s.failure() != nil {
 			return err
 		}
 		return nil

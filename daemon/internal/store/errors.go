@@ -20,9 +20,8 @@ func misuse(format string, args ...any) error {
 // corrupt is a database that turned out to be damaged while in use. what is for
 // people; what a library said of it, or how it broke, is for the log only.
 func corrupt(path, what string) error {
-	e := api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %s.", path, what)
-	e.Data.Remedy = "Fulmen starts anew by itself, sets the file aside, and says what that means: see `fulmen status`."
-	return e
+	return api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %s.", path, what).
+		WithRemedy("Fulmen restarts by itself, sets the file aside, and says what that means: see `fulmen status`.")
 }
 
 // unreadable is what is wrong with a file on which bbolt stumbled.
@@ -30,11 +29,10 @@ const unreadable = "a part of it is missing or was overwritten"
 
 // newer is a database that a later version of Fulmen has changed in a way that
 // this one cannot read. It is left as it is.
-func newer(path, bucket string, has, known int) error {
+func newer(path string, has int) error {
 	return &api.Error{
-		Code: api.CodeUnsupported,
-		Message: fmt.Sprintf("The database %s was written by a newer Fulmen: %s has version %d, this one knows %d.",
-			path, bucket, has, known),
+		Code:    api.CodeUnsupported,
+		Message: fmt.Sprintf("The database %s was written by a newer Fulmen: it has version %d, this one knows %d.", path, has, format),
 		Data: api.ErrorData{Reason: api.ReasonVersionSkew, Subject: path,
 			Remedy: "Install the newer version again, or move the file away to begin a new one."},
 	}
@@ -44,9 +42,8 @@ func newer(path, bucket string, has, known int) error {
 func (s *Store) explain(err error, doing string) error {
 	switch {
 	case errors.Is(err, bolt.ErrMaxSizeReached):
-		e := api.Errorf(api.ReasonDiskFull, s.path, "The database %s has reached its limit of %d bytes.", s.path, s.options.MaxBytes)
-		e.Data.Remedy = "Raise limits.database_bytes, or delete old jobs."
-		return fmt.Errorf("%w [%w]", e, err)
+		return fmt.Errorf("%w [%w]", api.Errorf(api.ReasonDiskFull, s.path, "The database %s has reached its limit of %d bytes.", s.path, s.options.MaxBytes).
+			WithRemedy("Raise limits.database_bytes, or delete old jobs."), err)
 	case errors.Is(err, bolt.ErrInvalid), errors.Is(err, bolt.ErrChecksum), errors.Is(err, bolt.ErrVersionMismatch):
 		return s.fail(corrupt(s.path, unreadable))
 	}

@@ -14,6 +14,8 @@ func FuzzDamage(f *testing.F) {
 	good := sample(f)
 	f.Add(false, []byte{})
 	f.Add(false, []byte{0, 0, 64, 1, 255})
+	f.Add(false, []byte("00\x80\n\x00"))                    // a leaf that has lost its elements
+	f.Add(false, []byte("01p9\a"))                          // a bucket whose name is longer, and leads in a circle
 	for page := range min(len(good)/os.Getpagesize(), 16) { // number, kind, count and overflow of each page
 		for _, at := range []uint32{0, 8, 10, 12, 20} {
 			edit := binary.BigEndian.AppendUint32(nil, uint32(page*os.Getpagesize())+at)
@@ -58,24 +60,24 @@ func exercise(t *testing.T, text []byte) {
 		t.Fatalf("neither used nor set aside: %v", err)
 	}
 	defer s.Close()
-	if s.Aside() != nil {
-		if kept, err := os.ReadFile(s.Aside().Path); err != nil || !bytes.Equal(kept, text) {
+	if s.Quarantined() != nil {
+		if kept, err := os.ReadFile(s.Quarantined().Path); err != nil || !bytes.Equal(kept, text) {
 			t.Fatalf("what was set aside is not what was there: %v", err)
 		}
 	}
 	steps := []func() error{
 		func() error { return s.Put("jobs", "job 150+", bytes.Repeat([]byte("y"), 9000)) },
 		func() error {
-			return s.Update(func(w Writer) error {
+			return s.Update(func(w *Transaction) error {
 				return w.ForEach("jobs", "", func(key string, value []byte) error { return w.Put("links", key, value) })
 			})
 		},
 		func() error {
-			return s.Update(func(w Writer) error {
+			return s.Update(func(w *Transaction) error {
 				return w.ForEach("jobs", "", func(key string, _ []byte) error { return w.Delete("jobs", key) })
 			})
 		},
-		s.Compact,
+		func() error { return compacted(s) },
 		func() error { return s.Put("jobs", "last", nil) },
 	}
 	for i, step := range steps {

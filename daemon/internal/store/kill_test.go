@@ -13,7 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // TestMain turns the test program into a writer that is going to be killed.
@@ -36,11 +36,11 @@ func write(path string, first int) error {
 	if err != nil {
 		return err
 	}
-	if s.Aside() != nil {
-		return fmt.Errorf("damaged: %s", s.Aside().Problem)
+	if s.Quarantined() != nil {
+		return fmt.Errorf("damaged: %s", s.Quarantined().Problem)
 	}
 	for i := first; ; i++ {
-		err := s.Update(func(w Writer) error {
+		err := s.Update(func(w *Transaction) error {
 			if err := w.Delete("jobs", strconv.Itoa(i-200)); err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func write(path string, first int) error {
 			return w.Put("jobs", strconv.Itoa(i), payload(i))
 		})
 		if err == nil && i%23 == 0 {
-			err = s.Compact()
+			err = compacted(s)
 		}
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func write(path string, first int) error {
 func TestKilledWhileWriting(t *testing.T) {
 	is := is.New(t)
 	path := pathOf(t)
-	random := seeds.Drawn(t).Source(0)
+	random := testkit.Drawn(t).Source(0)
 	last := 0
 	for round := range 20 {
 		cmd := exec.Command(os.Args[0])
@@ -88,7 +88,7 @@ func TestKilledWhileWriting(t *testing.T) {
 
 		s, err := Open(t.Context(), path, options())
 		is.NoErr(err)
-		is.Equal(s.Aside(), nil)
+		is.Equal(s.Quarantined(), nil)
 		jobs, links := all(t, s, "jobs"), all(t, s, "links")
 		for i := max(1, last-190); i <= last; i++ {
 			is.Equal(jobs[strconv.Itoa(i)], string(payload(i)))

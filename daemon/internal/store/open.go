@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"strings"
+	"strconv"
 	"syscall"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
-	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
-	"fulmen/daemon/internal/store/pages"
 )
 
 const (
@@ -32,14 +29,11 @@ const (
 // Open opens the database, or makes it. It waits as long as ctx lasts for
 // another process that has it; the error then names that process.
 //
-// A file that is damaged or not Fulmen's is set aside, see [Store.Aside]. A file
+// A file that is damaged or not Fulmen's is set aside, see [Store.Quarantined]. A file
 // that could not be read, or that a newer version has changed, is left alone
 // and is an error.
 func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	options.MaxBytes = cmp.Or(options.MaxBytes, DefaultMaxBytes)
-	if err := options.check(); err != nil {
-		return nil, err
-	}
 	lock, err := home.WaitLock(ctx, path+lockSuffix)
 	if err != nil {
 		return nil, err
@@ -54,18 +48,18 @@ func Open(ctx context.Context, path string, options Options) (*Store, error) {
 // Path is the file.
 func (s *Store) Path() string { return s.path }
 
-// Aside is the damaged file that was found in place of the database; nil if
+// Quarantined is the damaged file that was found in place of the database; nil if
 // there was none.
-func (s *Store) Aside() *Aside { return s.aside }
+func (s *Store) Quarantined() *Quarantined { return s.aside }
 
 func (s *Store) open() error {
 	// What a process left that was killed while it made or compacted the database.
-	if err := os.Remove(s.path + newSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return home.Explain(err, "remove", s.path+newSuffix)
+	if err := home.Remove(s.path + newSuffix); err != nil {
+		return err
 	}
 	err := examine(s.path, s.options.MaxBytes)
-	if damage, ok := errors.AsType[*pages.Damage](err); ok {
-		if s.aside, err = setAside(s.path, damage.Error()); err != nil {
+	if damage, ok := errors.AsType[damage](err); ok {
+		if s.aside, err = quarantine(s.path, damage.Error()); err != nil {
 			return err
 		}
 		err = fs.ErrNotExist
@@ -81,49 +75,9 @@ func (s *Store) open() error {
 	}
 	if s.wasteful() {
 		// Not being able to compact is no reason not to run.
-		return s.compact(false)
+		return s.compact()
 	}
 	return nil
-}
-
-// examine reads the whole file. It returns a Damage if it cannot be used, and
-// an error with fs.ErrNotExist if there is none.
-func examine(path string, maxBytes int64) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err != nil {
-		return home.Explain(err, "examine", path)
-	}
-	if !info.Mode().IsRegular() {
-		return &pages.Damage{Problem: "it is no plain file"}
-	}
-	if info.Size() > maxBytes {
-		e := api.Errorf(api.ReasonDiskFull, path, "The database %s has %d bytes, more than its limit of %d.", path, info.Size(), maxBytes)
-		e.Data.Remedy = "Raise limits.database_bytes."
-		return e
-	}
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return home.Explain(err, "open", path)
-	}
-	defer file.Close()
-	ours := false
-	err = pages.Check(file, info.Size(), func(bucket, key, record []byte) error {
-		if _, intact := unseal(bucket, key, record); !intact {
-			return &pages.Damage{Problem: fmt.Sprintf("the record %q in %q does not fit its checksum", key, bucket)}
-		}
-		ours = ours || string(bucket) == schemaBucket && string(key) == formatKey
-		return nil
-	})
-	if err == nil && !ours {
-		return &pages.Damage{Problem: "it was not made by Fulmen"}
-	}
-	if _, ok := errors.AsType[*pages.Damage](err); ok {
-		return err
-	}
-	return home.Explain(err, "read", path)
 }
 
 // create makes an empty database under another name and renames it, so that
@@ -131,7 +85,7 @@ func examine(path string, maxBytes int64) error {
 func (s *Store) create() error {
 	part := &Store{path: s.path + newSuffix, options: s.options}
 	if err := part.load(); err != nil {
-		return errors.Join(err, ignoreMissing(os.Remove(part.path)))
+		return errors.Join(err, home.Remove(part.path))
 	}
 	if err := part.closeFile(); err != nil {
 		return home.Explain(err, "write", part.path)
@@ -174,19 +128,12 @@ func (s *Store) load() error {
 		return errors.Join(err, s.closeFile())
 	}
 	s.longest = 0 // it may be of another file, before it was compacted
-	s.isCut()
+	s.isCutLocked()
 	return nil
 }
 
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// Aside says that the file that was there could not be used, and where it is now.
-type Aside struct {
+// Quarantined says that the file that was there could not be used, and where it is now.
+type Quarantined struct {
 	// Path is its new name, in the same folder.
 	Path string
 	// Problem is what was wrong with it, one clause.
@@ -195,50 +142,23 @@ type Aside struct {
 	At time.Time
 }
 
-// Says is what it means for a person, in a clause.
-func (a *Aside) Says() string {
-	return a.Problem + "; it is kept as " + a.Path + ". This Mac is in no cluster any more, and does not know its jobs, its measurements and what it lends"
+// Consequence is what it means for a person, in a clause.
+func (a *Quarantined) Consequence() string {
+	return a.Problem + "; it is kept as " + a.Path + ". This Mac is no longer in a cluster, and has lost its jobs, its measurements and what it was set to lend"
 }
 
-// setAside gives the file a name that nothing has. Whoever calls it holds the lock.
-func setAside(path, problem string) (*Aside, error) {
+// quarantine gives the file a name that nothing has. Whoever calls it holds the lock.
+func quarantine(path, problem string) (*Quarantined, error) {
 	now := time.Now()
-	stamp := path + ".damaged-" + now.UTC().Format("20060102T150405Z")
-	for i := 1; ; i++ {
-		to := stamp
-		if i > 1 {
-			to = fmt.Sprintf("%s-%d", stamp, i)
-		}
-		if _, err := os.Lstat(to); err == nil {
-			continue
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, home.Explain(err, "examine", to)
-		}
-		if err := home.Rename(path, to); err != nil {
-			return nil, home.Explain(err, "set aside the damaged database", path)
-		}
-		return &Aside{Path: to, Problem: problem, At: now}, nil
-	}
-}
-
-// Bucket declares a bucket. Its owner raises Version when it reads the records
-// in another way than before.
-type Bucket struct {
-	// Name is a lower-case word; names that begin with an underscore are the store's own.
-	Name string
-	// Version is that of the records, from 1.
-	Version int
-	// Migrate changes the records of an older version, in the transaction that
-	// opens the database; nil where nothing has to be changed. It may use other
-	// buckets too.
-	Migrate func(w Writer, from int) error
+	to, err := home.SetAside(path, path+".damaged-"+now.UTC().Format("20060102T150405Z"))
+	return &Quarantined{Path: to, Problem: problem, At: now}, err
 }
 
 // Options are what a database is opened with.
 type Options struct {
 	// Buckets are all that will be used. Others that the file has, from a newer
-	// version, are kept.
-	Buckets []Bucket
+	// version, are kept. Names that begin with an underscore are the store's own.
+	Buckets []string
 	// OnDamage hears once that the file was found damaged while in use: from then on
 	// every call is refused. It must return at once; nil = nobody does.
 	OnDamage func(error)
@@ -253,22 +173,35 @@ type Options struct {
 // It also bounds how long the check at the start can take.
 const DefaultMaxBytes = 1 << 30
 
-func (o Options) bucket(name string) (Bucket, bool) {
-	for _, b := range o.Buckets {
-		if b.Name == name {
-			return b, true
+const (
+	// schemaBucket has a record for the file itself. It is what tells a database of
+	// Fulmen's from others.
+	schemaBucket = "_schema"
+	// formatKey is that record, and format the version that it has in decimal: of what
+	// this package does, the checksums and this bucket, and of what the records are.
+	formatKey = "_format"
+	format    = 1
+)
+
+// prepare makes the buckets that are missing, and refuses a file of a newer format.
+func (s *Store) prepare(t *bolt.Tx) error {
+	for _, name := range append([]string{schemaBucket}, s.options.Buckets...) {
+		if _, err := t.CreateBucketIfNotExists([]byte(name)); err != nil {
+			return err
 		}
 	}
-	return Bucket{}, false
-}
-
-func (o Options) check() error {
-	seen := map[string]bool{}
-	for _, b := range o.Buckets {
-		if b.Name == "" || strings.HasPrefix(b.Name, "_") || b.Version < 1 || seen[b.Name] {
-			return misuse("the bucket %q, version %d, is declared wrongly or twice", b.Name, b.Version)
-		}
-		seen[b.Name] = true
+	schema := t.Bucket([]byte(schemaBucket))
+	record := schema.Get([]byte(formatKey))
+	if record == nil {
+		return schema.Put([]byte(formatKey), seal(schemaBucket, formatKey, []byte(strconv.Itoa(format))))
+	}
+	value, intact := unseal([]byte(schemaBucket), []byte(formatKey), record)
+	has, err := strconv.Atoi(string(value))
+	switch {
+	case !intact || err != nil:
+		return corrupt(s.path, "its version is unreadable")
+	case has > format:
+		return newer(s.path, has)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 type Store struct {
 	path    string
 	options Options
-	aside   *Aside
+	aside   *Quarantined
 	lock    *home.Lock
 
 	// use is held in a transaction, and where the file is exchanged. Transactions wait
@@ -43,18 +43,14 @@ type Store struct {
 	broken error // why the database is not used any more
 }
 
-var _ Writer = (*Store)(nil)
-
 // View reads in one transaction: what f sees is of one moment.
-func (s *Store) View(f func(Reader) error) error {
-	return s.transact(false, func(t *transaction) error { return f(t) })
-}
+func (s *Store) View(f func(*Transaction) error) error { return s.transact(false, f) }
 
 // Update writes in one transaction. If f returns nil, all it did is on the disk
 // when Update returns nil; otherwise, and if the process dies, none of it is.
 // Writers wait for each other.
-func (s *Store) Update(f func(Writer) error) error {
-	err := s.transact(true, func(t *transaction) error { return f(t) })
+func (s *Store) Update(f func(*Transaction) error) error {
+	err := s.transact(true, f)
 	if isFull := errors.Is(err, api.ReasonDiskFull); isFull || err == nil && (!s.isFull.Load() || s.hasRoom()) {
 		if s.isFull.Swap(isFull) != isFull && s.options.OnFull != nil {
 			s.options.OnFull()
@@ -78,8 +74,8 @@ func (s *Store) hasRoom() bool {
 
 // Get returns a record, and whether there is one.
 func (s *Store) Get(bucket, key string) (value []byte, found bool, err error) {
-	err = s.View(func(r Reader) error {
-		value, found, err = r.Get(bucket, key)
+	err = s.View(func(t *Transaction) error {
+		value, found, err = t.Get(bucket, key)
 		return err
 	})
 	return value, found, err
@@ -87,17 +83,17 @@ func (s *Store) Get(bucket, key string) (value []byte, found bool, err error) {
 
 // ForEach calls f for every record whose key begins with prefix.
 func (s *Store) ForEach(bucket, prefix string, f func(key string, value []byte) error) error {
-	return s.View(func(r Reader) error { return r.ForEach(bucket, prefix, f) })
+	return s.View(func(t *Transaction) error { return t.ForEach(bucket, prefix, f) })
 }
 
 // Put writes a record.
 func (s *Store) Put(bucket, key string, value []byte) error {
-	return s.Update(func(w Writer) error { return w.Put(bucket, key, value) })
+	return s.Update(func(t *Transaction) error { return t.Put(bucket, key, value) })
 }
 
 // Delete removes a record.
 func (s *Store) Delete(bucket, key string) error {
-	return s.Update(func(w Writer) error { return w.Delete(bucket, key) })
+	return s.Update(func(t *Transaction) error { return t.Delete(bucket, key) })
 }
 
 // Close waits for transactions, and lets go of the file. A second Close does
@@ -123,7 +119,7 @@ func (s *Store) closeFile() error {
 	return guard(s.db.Close)
 }
 
-func (s *Store) transact(writable bool, f func(*transaction) error) error {
+func (s *Store) transact(writable bool, f func(*Transaction) error) error {
 	s.use.Lock()
 	defer s.use.Unlock()
 	if err := s.failure(); err != nil {
@@ -132,7 +128,7 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 	if s.db == nil {
 		return misuse("the database is closed")
 	}
-	if s.isCut() { // a panic inside Begin leaves its locks locked
+	if s.isCutLocked() { // a panic inside Begin leaves its locks locked
 		return s.fail(corrupt(s.path, "its end is missing"))
 	}
 	var tx *bolt.Tx
@@ -149,7 +145,7 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 			_ = s.judge(guard(tx.Rollback), "read")
 		}
 	}()
-	if err := f(&transaction{store: s, tx: tx}); err != nil || !writable {
+	if err := f(&Transaction{store: s, tx: tx}); err != nil || !writable {
 		return err
 	}
 	// What f saw broken is not committed, even if f took no notice.
@@ -162,7 +158,7 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 		}
 		return s.explain(err, "write")
 	}
-	_ = s.isCut() // it may have grown; whether it was cut meanwhile, the next transaction says
+	_ = s.isCutLocked() // it may have grown; whether it was cut meanwhile, the next transaction says
 	return nil
 }
 
@@ -191,9 +187,9 @@ func (s *Store) fail(err error) error {
 	return err
 }
 
-// isCut reports whether the file is shorter than it was: bbolt itself finds that out
+// isCutLocked reports whether the file is shorter than it was: bbolt itself finds that out
 // only at a page that is missing. The caller holds use.
-func (s *Store) isCut() bool {
+func (s *Store) isCutLocked() bool {
 	info, err := s.file.Stat()
 	if err != nil {
 		return false
@@ -206,26 +202,6 @@ func (s *Store) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.broken
-}
-
-// Reader reads records. Values are copies: they stay good after the
-// transaction, and may be changed.
-type Reader interface {
-	// Get returns a record, and whether there is one.
-	Get(bucket, key string) (value []byte, found bool, err error)
-	// ForEach calls f for every record whose key begins with prefix, in the
-	// order of the keys' bytes. An error of f ends it and is returned.
-	ForEach(bucket, prefix string, f func(key string, value []byte) error) error
-}
-
-// Writer also changes records.
-type Writer interface {
-	Reader
-	// Put writes a record, new or not. The key has 1 to MaxKeyBytes bytes, the
-	// value at most MaxValueBytes.
-	Put(bucket, key string, value []byte) error
-	// Delete removes a record; one that is not there is no error.
-	Delete(bucket, key string) error
 }
 
 const (

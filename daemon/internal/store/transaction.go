@@ -5,19 +5,21 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
 
-// transaction is what the functions given to View and Update get.
-type transaction struct {
+// Transaction is what the functions given to View and Update get. Values are copies:
+// they stay good after it, and may be changed. Only that of Update writes.
+type Transaction struct {
 	store *Store
 	tx    *bolt.Tx
 }
 
 // call guards one call into bbolt on a bucket that must have been declared.
-func (t *transaction) call(bucket, doing string, f func(b *bolt.Bucket) error) error {
-	if _, ok := t.store.options.bucket(bucket); !ok {
+func (t *Transaction) call(bucket, doing string, f func(b *bolt.Bucket) error) error {
+	if !slices.Contains(t.store.options.Buckets, bucket) {
 		return misuse("the bucket %q was not declared", bucket)
 	}
 	return t.store.judge(guard(func() error {
@@ -29,8 +31,8 @@ func (t *transaction) call(bucket, doing string, f func(b *bolt.Bucket) error) e
 	}), doing)
 }
 
-// Get returns a copy of a record.
-func (t *transaction) Get(bucket, key string) (value []byte, found bool, err error) {
+// Get returns a record, and whether there is one.
+func (t *Transaction) Get(bucket, key string) (value []byte, found bool, err error) {
 	err = t.call(bucket, "read", func(b *bolt.Bucket) error {
 		record := b.Get([]byte(key))
 		if record == nil {
@@ -46,8 +48,10 @@ func (t *transaction) Get(bucket, key string) (value []byte, found bool, err err
 	return value, found, err
 }
 
-// ForEach goes by keys, not by a cursor, so that f may change the bucket.
-func (t *transaction) ForEach(bucket, prefix string, f func(key string, value []byte) error) error {
+// ForEach calls f for every record whose key begins with prefix, in the order of the
+// keys' bytes. It goes by keys, not by a cursor, so that f may change the bucket. An
+// error of f ends it and is returned.
+func (t *Transaction) ForEach(bucket, prefix string, f func(key string, value []byte) error) error {
 	next := []byte(prefix)
 	for {
 		var key string
@@ -75,8 +79,9 @@ func (t *transaction) ForEach(bucket, prefix string, f func(key string, value []
 	}
 }
 
-// Put writes a record.
-func (t *transaction) Put(bucket, key string, value []byte) error {
+// Put writes a record, new or not. The key has 1 to MaxKeyBytes bytes, the value at
+// most MaxValueBytes.
+func (t *Transaction) Put(bucket, key string, value []byte) error {
 	if len(key) == 0 || len(key) > MaxKeyBytes || len(value) > MaxValueBytes {
 		return misuse("a record of %d bytes under a key of %d", len(value), len(key))
 	}
@@ -85,8 +90,8 @@ func (t *transaction) Put(bucket, key string, value []byte) error {
 	})
 }
 
-// Delete removes a record.
-func (t *transaction) Delete(bucket, key string) error {
+// Delete removes a record; one that is not there is no error.
+func (t *Transaction) Delete(bucket, key string) error {
 	return t.call(bucket, "write", func(b *bolt.Bucket) error { return b.Delete([]byte(key)) })
 }
 

@@ -27,8 +27,8 @@ var testIDs = sync.OnceValue(func() []api.NodeID {
 func testID(n int) api.NodeID { return testIDs()[n] }
 
 // testUUID is the domain of a receptacle of a made-up node.
-func testUUID(n, receptacle int) string {
-	return fmt.Sprintf("%08X-0000-4000-8000-%012X", n+1, receptacle)
+func testUUID(n, portNumber int) string {
+	return fmt.Sprintf("%08X-0000-4000-8000-%012X", n+1, portNumber)
 }
 
 // testNode is a node without documents, called mac-N.
@@ -52,7 +52,7 @@ func speedOf(tx, rx int64) *api.ThunderboltSpeed {
 func testPort(n, r int, speed *api.ThunderboltSpeed, peers ...api.ThunderboltPeer) Port {
 	connected := len(peers) > 0
 	return Port{Thunderbolt: api.Thunderbolt{
-		Receptacle: api.Receptacle(r), DomainUUID: testUUID(n, r), Capability: api.Thunderbolt5,
+		PortNumber: api.PortNumber(r), DomainUUID: testUUID(n, r), Capability: api.Thunderbolt5,
 		Interface: fmt.Sprintf("en%d", r+2), Connected: &connected, Negotiated: speed, Peers: peers,
 	}}
 }
@@ -82,7 +82,7 @@ func plug(nodes []Node, a, ar, b, br int, speed int64) {
 		n.Thunderbolt = append(n.Thunderbolt, p)
 		n.RDMA = append(n.RDMA, testRDMA(e[1], plugAddress(e[0], e[1])))
 		addInterface(n, api.Interface{Name: p.Interface, Type: api.InterfaceThunderbolt, Up: true,
-			Receptacle: p.Receptacle, Addresses: addresses(plugAddress(e[0], e[1]))})
+			PortNumber: p.PortNumber, Addresses: addresses(plugAddress(e[0], e[1]))})
 	}
 }
 
@@ -92,7 +92,7 @@ func plugAddress(n, r int) string { return fmt.Sprintf("169.254.%d.%d", n+1, r) 
 // testRDMA is a receptacle that is ready for RDMA.
 func testRDMA(r int, address string) api.RDMA {
 	yes := true
-	return api.RDMA{Receptacle: api.Receptacle(r), HardwareCapable: &yes, OSCapable: &yes, SwitchedOn: &yes,
+	return api.RDMA{PortNumber: api.PortNumber(r), HardwareCapable: &yes, OSCapable: &yes, SwitchedOn: &yes,
 		Device: &api.RDMADevice{Name: fmt.Sprintf("rdma_en%d", r+2), PortState: api.RDMAPortActive,
 			GIDs: []api.GID{{Index: 1, Address: netip.MustParseAddr("::ffff:" + address)}}}}
 }
@@ -124,7 +124,7 @@ func summary(c api.Cable) string {
 		if n := slices.Index(testIDs(), e.End.Node); n >= 0 {
 			name = fmt.Sprint(n)
 		}
-		ends = append(ends, name+":"+e.End.Receptacle.String())
+		ends = append(ends, name+":"+e.End.PortNumber.String())
 	}
 	if c.PeerName != "" {
 		ends = append(ends, c.PeerName)

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ type cable struct {
 	api.Cable
 	// low and high are the ends; high is nil where the other end is not known.
 	low, high *port
-	way       way
+	// lone is why the other end is not known; empty where it is.
+	lone api.Reason
+	way  way
 	// views are what the low and the high end tell; nil where one tells nothing.
 	views [2]*view
 	rdma  readiness.Report
@@ -27,30 +30,24 @@ func (c *cable) between(a, b api.NodeID) bool {
 	return c.high != nil && (c.low.node.ID == a && c.high.node.ID == b || c.low.node.ID == b && c.high.node.ID == a)
 }
 
-// joint is a cable while its views are gathered: from the lower end, from the higher.
-type joint struct {
-	low, high         *port
-	fromLow, fromHigh *view
-}
-
 // cablesOf matches what every port tells with the domains of all ports.
 func cablesOf(x *index) []*cable {
-	joints := map[api.LinkID]*joint{}
-	var out []*cable
+	joined := map[api.LinkID]*cable{}
+	var all []*cable
 	for _, n := range x.nodes {
 		for _, p := range n.ports {
 			for _, v := range viewsOf(p) {
-				if lone, reason := x.join(joints, v); lone {
-					out = append(out, loneCable(v, reason))
+				if c := x.newCable(joined, v); c != nil {
+					all = append(all, c)
 				}
 			}
 		}
 	}
-	for id, j := range joints {
-		out = append(out, jointCable(id, j))
+	for _, c := range all {
+		c.fill()
 	}
-	slices.SortFunc(out, compareCables)
-	return out
+	slices.SortFunc(all, compareCables)
+	return all
 }
 
 // viewsOf lists the peers of a port, each domain once: the way with the fewest
@@ -72,73 +69,43 @@ func viewsOf(p *port) []*view {
 	})
 }
 
-// join puts a view with that of the other end. It reports true, and why, where
-// the other end is not known.
-func (x *index) join(joints map[api.LinkID]*joint, v *view) (bool, api.Reason) {
-	other, claimed := x.byUUID[strings.ToUpper(v.peer.DomainUUID)]
+// newCable makes the cable that one end's view shows; nil where it shows none, or where
+// the other end's view has made it already.
+func (x *index) newCable(joined map[api.LinkID]*cable, v *view) *cable {
+	domain := strings.ToUpper(v.peer.DomainUUID)
+	other, claimed := x.byUUID[domain]
+	c := &cable{low: v.at, views: [2]*view{v}, peerUUID: domain}
 	switch {
-	case v.peer.DomainUUID == "":
-		return true, api.ReasonSourceMalformed
+	case domain == "":
+		c.lone = api.ReasonSourceMalformed
 	case v.at.shared || claimed && other == nil:
-		return true, api.ReasonSourcesDisagree
+		c.lone = api.ReasonSourcesDisagree
 	case !claimed:
-		return true, api.ReasonPeerUnknown
+		c.lone = api.ReasonPeerUnknown
+	}
+	if c.lone != "" {
+		c.PeerName = v.peer.Name
+		return c
 	}
 	id, err := api.NewLinkID(v.at.end(), other.end())
 	if err != nil {
 		x.notes.add(api.ReasonSourceMalformed, v.at.end().String(), "%s names itself as its peer", v.at.name())
-		return false, ""
+		return nil
 	}
-	j := joints[id]
-	if j == nil {
-		j = &joint{low: v.at, high: other}
-		if id.Low != v.at.end() {
-			j.low, j.high = other, v.at
-		}
-		joints[id] = j
+	isHigh := id.Low != v.at.end()
+	if known := joined[id]; known != nil && isHigh {
+		known.views[1] = v
+		return nil
+	} else if known != nil {
+		known.views[0] = v
+		return nil
 	}
-	if j.low == v.at {
-		j.fromLow = v
-	} else {
-		j.fromHigh = v
+	c.Link, c.high, c.peerUUID = id, other, ""
+	if isHigh {
+		c.low, c.high, c.views = other, v.at, [2]*view{nil, v}
 	}
-	return false, ""
-}
-
-// loneCable is a cable of which only one end is known.
-func loneCable(v *view, reason api.Reason) *cable {
-	c := &cable{low: v.at, way: wayOf(v, nil), views: [2]*view{v, nil}}
-	c.Ends = []api.CableEnd{endOf(v.at)}
-	c.PeerName, c.peerUUID = v.peer.Name, strings.ToUpper(v.peer.DomainUUID)
-	c.OneSided = true
-	c.fill(reason)
+	joined[id] = c
 	return c
-}
-
-// jointCable is a cable of which both ends are known.
-func jointCable(id api.LinkID, j *joint) *cable {
-	c := &cable{low: j.low, high: j.high, way: wayOf(j.fromLow, j.fromHigh), views: [2]*view{j.fromLow, j.fromHigh}}
-	c.Link = id
-	c.Ends = []api.CableEnd{endOf(j.low), endOf(j.high)}
-	reason := api.Reason("")
-	if j.fromLow == nil || j.fromHigh == nil {
-		c.OneSided = true
-		reason = api.ReasonSourcesDisagree
-		if silentGone(j) {
-			reason = api.ReasonLinkDown
-		}
-	}
-	c.fill(reason)
-	return c
-}
-
-// silentGone reports whether the only end that tells of the cable cannot be
-// reached, while the other, which can, sees nothing there.
-func silentGone(j *joint) bool {
-	if j.fromLow != nil {
-		return j.low.node.Stale && !j.high.node.Stale
-	}
-	return j.high.node.Stale && !j.low.node.Stale
 }
 
 func endOf(p *port) api.CableEnd {
@@ -152,8 +119,25 @@ func endOf(p *port) api.CableEnd {
 	return e
 }
 
-// fill derives the rest. reason is why one end is not known or silent.
-func (c *cable) fill(reason api.Reason) {
+// fill derives the rest of what the ends tell.
+func (c *cable) fill() {
+	c.way = wayOf(c.views[0], c.views[1])
+	c.Ends = []api.CableEnd{endOf(c.low)}
+	reason := c.lone
+	c.OneSided = c.views[0] == nil || c.views[1] == nil
+	if c.high != nil {
+		c.Ends = append(c.Ends, endOf(c.high))
+	}
+	if c.high != nil && c.OneSided {
+		reason = api.ReasonSourcesDisagree
+		reporter, silent := c.low, c.high
+		if c.views[0] == nil {
+			reporter, silent = silent, reporter
+		}
+		if reporter.node.Stale && !silent.node.Stale { // who can be reached sees nothing there
+			reason = api.ReasonLinkDown
+		}
+	}
 	c.Stale = c.low.node.Stale || c.high != nil && c.high.node.Stale
 	c.Simulated = c.low.node.Simulated || c.high != nil && c.high.node.Simulated
 	c.Hubs = c.way.hubNames()
@@ -172,4 +156,106 @@ func compareCables(a, b *cable) int {
 	}
 	return cmp.Or(cmp.Compare(len(a.Ends), len(b.Ends)), cmp.Compare(a.PeerName, b.PeerName),
 		slices.Compare(a.Hubs, b.Hubs), cmp.Compare(a.peerUUID, b.peerUUID))
+}
+
+// Diff is the difference between two graphs; false where there is none.
+func Diff(before, after api.LinkListResult) (api.LinkChanged, bool) {
+	var c api.LinkChanged
+	c.Cables, c.GoneCables = cableChanges(before.Cables, after.Cables)
+	c.Rows, c.GoneRows = rowChanges(before.Rows, after.Rows)
+	if !slices.EqualFunc(before.Loops, after.Loops, slices.Equal) {
+		c.Loops = append([][]api.NodeID{}, after.Loops...) // none is said as an empty list
+	}
+	return c, len(c.Cables)+len(c.GoneCables)+len(c.Rows)+len(c.GoneRows) > 0 || c.Loops != nil
+}
+
+// rowChanges gives the rows that are new or changed, and the keys of those gone.
+func rowChanges(before, after []api.LinkRow) (put []api.LinkRow, gone []api.LinkRowKey) {
+	was := make(map[api.LinkRowKey]*api.LinkRow, len(before))
+	for i := range before {
+		was[before[i].LinkRowKey] = &before[i]
+	}
+	for _, row := range after {
+		if old := was[row.LinkRowKey]; old == nil || !reflect.DeepEqual(*old, row) {
+			put = append(put, row)
+		}
+		delete(was, row.LinkRowKey)
+	}
+	for i := range before {
+		if _, left := was[before[i].LinkRowKey]; left {
+			gone = append(gone, before[i].LinkRowKey)
+		}
+	}
+	return put, gone
+}
+
+// cableChanges lists the ends whose cables changed, and those that have none any more. A
+// hub gives a receptacle several, and
+// of those without an id two may look alike: wherever one of an end is gone, the
+// end is given with all that it has left.
+func cableChanges(before, after []api.Cable) (put []api.Cable, gone []api.LinkEnd) {
+	was, is := byFirstEnd(before), byFirstEnd(after)
+	for _, end := range endsOf(before, after) {
+		old, now := was[end], is[end]
+		if reflect.DeepEqual(old, now) {
+			continue
+		}
+		if !keepsAll(old, now) {
+			gone = append(gone, end)
+			put = append(put, now...)
+			continue
+		}
+		for _, cable := range now {
+			if !slices.ContainsFunc(old, func(o api.Cable) bool { return reflect.DeepEqual(o, cable) }) {
+				put = append(put, cable)
+			}
+		}
+	}
+	return put, gone
+}
+
+func byFirstEnd(cables []api.Cable) map[api.LinkEnd][]api.Cable {
+	groups := map[api.LinkEnd][]api.Cable{}
+	for _, cable := range cables {
+		groups[cable.Ends[0].End] = append(groups[cable.Ends[0].End], cable)
+	}
+	return groups
+}
+
+// endsOf lists the first ends of cables, in order, each once.
+func endsOf(lists ...[]api.Cable) []api.LinkEnd {
+	var ends []api.LinkEnd
+	for _, cables := range lists {
+		for _, cable := range cables {
+			ends = append(ends, cable.Ends[0].End)
+		}
+	}
+	slices.SortFunc(ends, api.LinkEnd.Compare)
+	return slices.Compact(ends)
+}
+
+// cableKey is how a client tells the cables of one end apart.
+type cableKey struct {
+	link api.LinkID
+	peer string
+}
+
+// keepsAll reports whether every cable of an end is still there, and no two of
+// them have one key, before or now.
+func keepsAll(old, now []api.Cable) bool {
+	before, after := keysOf(old), keysOf(now)
+	for key := range before {
+		if !after[key] {
+			return false
+		}
+	}
+	return len(before) == len(old) && len(after) == len(now)
+}
+
+func keysOf(cables []api.Cable) map[cableKey]bool {
+	keys := map[cableKey]bool{}
+	for _, cable := range cables {
+		keys[cableKey{cable.Link, cable.PeerName}] = true
+	}
+	return keys
 }

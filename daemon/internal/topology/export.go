@@ -14,38 +14,29 @@ import (
 // Export writes a graph in a form that other tools read. An error names what is
 // missing.
 func (g Graph) Export(p api.LinkExportParams, find func(api.NodeRef) (api.NodeID, error)) (api.LinkExportResult, error) {
-	var nodes []api.NodeID
-	for _, ref := range p.Nodes {
-		node, err := find(ref)
-		if err != nil {
-			return api.LinkExportResult{}, err
-		}
-		nodes = append(nodes, node)
+	nodes, err := FindAll(p.Nodes, find)
+	if err != nil {
+		return api.LinkExportResult{}, err
 	}
-	var result api.LinkExportResult
+	result := api.LinkExportResult{Notes: g.Notes}
 	switch p.Form {
 	case api.ExportJSON:
-		text, err := json.MarshalIndent(g.List(), "", "  ")
-		if err != nil {
-			return result, err
-		}
-		result.Text, result.Notes = string(text)+"\n", g.Notes
+		var text []byte
+		text, err = json.MarshalIndent(g.List(), "", "  ")
+		result.Text = string(text) + "\n"
 	case api.ExportDOT:
-		result.Text, result.Notes = g.DOT(), g.Notes
+		result.Text = g.DOT()
 	case api.ExportHostfile:
-		text, notes, err := g.Hostfile(nodes, p.Backend)
-		if err != nil {
-			return result, err
-		}
-		result.Text, result.Notes = text, notes
+		result.Text, result.Notes, err = g.Hostfile(nodes, p.Backend)
 	case api.ExportMatrix:
-		matrix, notes, err := g.Matrix(nodes, p.Backend)
-		if err != nil {
-			return result, err
-		}
-		result.Text, result.Notes = matrix.Text(), notes
+		var matrix DeviceMatrix
+		matrix, result.Notes, err = g.Matrix(nodes, p.Backend)
+		result.Text = matrix.Text()
 	default:
-		return result, api.Errorf(api.ReasonBadValue, "form", "%q is no form; it is one of json, dot, hostfile, matrix", string(p.Form))
+		err = api.Errorf(api.ReasonBadValue, "form", "%q is not a form; use json, dot, hostfile or matrix", string(p.Form))
+	}
+	if err != nil {
+		return api.LinkExportResult{}, err
 	}
 	return result, nil
 }
@@ -85,49 +76,37 @@ func (d *dotWriter) vertex(id, label, style string) {
 
 // placeHubs draws every hub once, by all the places that the ends give it.
 func (d *dotWriter) placeHubs(cables []*cable) {
-	var groups []*hubGroup
-	of := map[hubPlace]*hubGroup{}
+	of, names := map[hubPlace]int{}, []string{} // places that are one hub have its number
 	for _, c := range cables {
 		for _, h := range c.way.hubs {
-			group := &hubGroup{name: h.name}
-			groups = append(groups, group)
+			number := len(names)
+			names = append(names, h.name)
 			for _, p := range h.places {
-				if known := of[p]; known != nil {
-					group.join(known)
+				if known, is := of[p]; is {
+					for q, n := range of {
+						if n == number {
+							of[q] = known
+						}
+					}
+					number = known
 				}
-				of[p] = group
+				of[p] = number
+			}
+		}
+	}
+	ids := map[int]string{}
+	for _, c := range cables {
+		for _, h := range c.way.hubs {
+			number := of[h.places[0]]
+			if ids[number] == "" {
+				ids[number] = "h" + strconv.Itoa(len(ids)+1)
+				d.vertex(ids[number], names[number], ", shape=ellipse")
 			}
 		}
 	}
 	d.hubs = make(map[hubPlace]string, len(of))
-	ids := map[*hubGroup]string{}
-	for _, group := range groups {
-		if root := group.root(); ids[root] == "" {
-			ids[root] = "h" + strconv.Itoa(len(ids)+1)
-			d.vertex(ids[root], root.name, ", shape=ellipse")
-		}
-	}
-	for p, group := range of {
-		d.hubs[p] = ids[group.root()]
-	}
-}
-
-// hubGroup is the places that are one hub, as a forest of sets.
-type hubGroup struct {
-	name   string
-	parent *hubGroup
-}
-
-func (h *hubGroup) root() *hubGroup {
-	for h.parent != nil {
-		h = h.parent
-	}
-	return h
-}
-
-func (h *hubGroup) join(o *hubGroup) {
-	if a, b := h.root(), o.root(); a != b {
-		a.parent = b
+	for p, number := range of {
+		d.hubs[p] = ids[number]
 	}
 }
 
@@ -175,7 +154,7 @@ func (d *dotWriter) edge(from, to, label string, h hop, style string) {
 
 // dotEnd is what stands at an end of an edge.
 func dotEnd(p *port) string {
-	return cmp.Or(p.iface(), "port "+p.Receptacle.String())
+	return cmp.Or(p.iface(), "port "+p.PortNumber.String())
 }
 
 // speedText writes 80 Gb/s, or 120/40 Gb/s where the directions differ.
@@ -207,4 +186,39 @@ func dotQuoted(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// ranksOf finds the nodes of an export in the order of their ranks; none given
+// means all, ordered by id.
+func (g Graph) ranksOf(ids []api.NodeID) ([]*node, error) {
+	ranks := g.index.nodes
+	if len(ids) > 0 {
+		ranks = nil
+		seen := map[api.NodeID]bool{}
+		for _, id := range ids {
+			n := g.index.byID[id]
+			switch {
+			case n == nil:
+				return nil, api.NewError(api.ReasonNoSuchNode, id.Display())
+			case seen[id]:
+				return nil, api.Errorf(api.ReasonBadValue, id.Display(), "%s is named twice", n.displayName())
+			}
+			seen[id] = true
+			ranks = append(ranks, n)
+		}
+	}
+	if len(ranks) < 2 {
+		return nil, api.Errorf(api.ReasonBadValue, "nodes", "%d nodes are no group: name two or more", len(ranks))
+	}
+	return ranks, nil
+}
+
+// pairSubject names a pair of nodes in a cause.
+func pairSubject(a, b *node) string { return string(a.ID) + "~" + string(b.ID) }
+
+// refusal is the error of an export that cannot be: it names every fault.
+func refusal(reason api.Reason, causes []api.Cause, format string, args ...any) error {
+	err := api.Errorf(reason, "", format, args...)
+	err.Data.Causes = causes
+	return err
 }

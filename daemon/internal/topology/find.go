@@ -10,13 +10,9 @@ import (
 // FindCable finds the cable that a person means: both its ends, or one that no
 // other cable has.
 func FindCable(cables []api.Cable, ref api.LinkRef, node func(api.NodeRef) (api.NodeID, error)) (api.Cable, error) {
-	var wanted []api.LinkEnd
-	for _, part := range strings.Split(string(ref), "~") {
-		end, err := FindEnd(part, node)
-		if err != nil {
-			return api.Cable{}, err
-		}
-		wanted = append(wanted, end)
+	wanted, err := FindEnds(ref, node)
+	if err != nil {
+		return api.Cable{}, err
 	}
 	var found []api.Cable
 	for _, cable := range cables {
@@ -33,18 +29,36 @@ func FindCable(cables []api.Cable, ref api.LinkRef, node func(api.NodeRef) (api.
 	return api.Cable{}, api.Errorf(api.ReasonAmbiguousName, string(ref), "%q has %d cables, through a hub; name both ends, as NODE:1~NODE:3", string(ref), len(found))
 }
 
-// FindEnd reads an end of a cable as people write it, such as mac-studio:1.
-func FindEnd(text string, node func(api.NodeRef) (api.NodeID, error)) (api.LinkEnd, error) {
+// FindEnds reads the ends of a cable as people write them: one, or several with ~ in between.
+func FindEnds(ref api.LinkRef, node func(api.NodeRef) (api.NodeID, error)) ([]api.LinkEnd, error) {
+	return FindAll(strings.Split(string(ref), "~"), func(part string) (api.LinkEnd, error) { return findEnd(part, node) })
+}
+
+// FindAll finds what each of some references means.
+func FindAll[R, V any](refs []R, find func(R) (V, error)) ([]V, error) {
+	var all []V
+	for _, ref := range refs {
+		one, err := find(ref)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// findEnd reads an end of a cable as people write it, such as mac-studio:1.
+func findEnd(text string, node func(api.NodeRef) (api.NodeID, error)) (api.LinkEnd, error) {
 	name, number, found := strings.Cut(text, ":")
 	if !found || name == "" {
-		return api.LinkEnd{}, api.Errorf(api.ReasonMalformedID, text, "%q is no end of a cable; write it as NODE:RECEPTACLE, such as mac-studio:1", text)
+		return api.LinkEnd{}, api.Errorf(api.ReasonMalformedID, text, "%q is not the end of a cable; write it as NODE:PORT, such as mac-studio:1", text)
 	}
-	receptacle, err := api.ParseReceptacle(number)
+	portNumber, err := api.ParsePortNumber(number)
 	if err != nil {
 		return api.LinkEnd{}, err
 	}
 	id, err := node(api.NodeRef(name))
-	return api.LinkEnd{Node: id, Receptacle: receptacle}, err
+	return api.LinkEnd{Node: id, PortNumber: portNumber}, err
 }
 
 // hasEnd reports whether a cable has an end.

@@ -11,7 +11,7 @@ import (
 
 func TestFindCable(t *testing.T) {
 	end := func(node api.NodeID, n int) api.CableEnd {
-		return api.CableEnd{End: api.LinkEnd{Node: node, Receptacle: api.Receptacle(n)}}
+		return api.CableEnd{End: api.LinkEnd{Node: node, PortNumber: api.PortNumber(n)}}
 	}
 	cables := []api.Cable{
 		{PeerName: "direct", Ends: []api.CableEnd{end(nodeB, 1), end(nodeA, 4)}},

@@ -5,10 +5,123 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
 )
+
+// Kinds are the kinds of documents that the graph is made of.
+func Kinds() []api.Kind {
+	return []api.Kind{
+		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile,
+		api.KindRDMAChange, api.KindNodeState, api.KindCondition,
+	}
+}
+
+// NodesOf sorts the documents of a ledger by node, the nodes ordered by id.
+// Of several versions of one document the newest counts; deleted documents and
+// kinds that the graph does not use are skipped. A node is simulated if any of
+// its documents is. A document that cannot be decoded is left out and named in
+// the causes. stale may be nil: then no node is.
+func NodesOf(docs []api.Document, stale func(api.NodeID) bool) ([]Node, []api.Cause) {
+	latest := map[api.Key]*api.Document{}
+	for i := range docs {
+		d := &docs[i]
+		if old, ok := latest[d.Key()]; !ok || newer(d, old) {
+			latest[d.Key()] = d
+		}
+	}
+	kept := make([]api.SharedDocument, 0, len(latest))
+	for _, d := range latest {
+		kept = append(kept, api.SharedDocument{Document: d})
+	}
+	slices.SortFunc(kept, func(a, b api.SharedDocument) int { return a.Key().Compare(b.Key()) })
+	return NodesOfHeld(kept, stale)
+}
+
+// NodesOfHeld is NodesOf where documents are ordered by key and each is there once, as
+// a ledger gives them. What they have decoded is shared by the nodes, and must not be
+// changed.
+func NodesOfHeld(docs []api.SharedDocument, stale func(api.NodeID) bool) ([]Node, []api.Cause) {
+	var nodes []Node
+	var notes []api.Cause
+	for _, d := range docs {
+		if d.Deleted {
+			continue
+		}
+		if len(nodes) == 0 || nodes[len(nodes)-1].ID != d.Node {
+			nodes = append(nodes, Node{ID: d.Node, Stale: stale != nil && stale(d.Node)})
+		}
+		if err := nodes[len(nodes)-1].add(d); err != nil {
+			notes = append(notes, api.AsError(err).Cause())
+		}
+	}
+	return nodes, notes
+}
+
+// newer reports whether a is the later version. Two values under one version
+// are a fault of their writer: the bytes decide, so that the order does not.
+func newer(a, b *api.Document) bool {
+	return cmp.Or(cmp.Compare(a.Inc, b.Inc), cmp.Compare(a.Seq, b.Seq), slices.Compare(a.Value, b.Value)) > 0
+}
+
+// add takes one document over.
+func (n *Node) add(d api.SharedDocument) error {
+	n.Simulated = n.Simulated || d.Simulated
+	switch d.Kind {
+	case api.KindIdentity:
+		return take(d, func(v *api.Identity) { n.Identity, n.ShortName, n.IdentityUnknown = v, v.ShortName, d.Unknown })
+	case api.KindNetwork:
+		return take(d, func(v *api.Network) { n.Network = v })
+	case api.KindThunderbolt:
+		return take(d, func(v *api.Thunderbolt) {
+			n.Thunderbolt = append(n.Thunderbolt, Port{Thunderbolt: *v, Unknown: d.Unknown})
+		})
+	case api.KindRDMA:
+		return take(d, func(v *api.RDMA) {
+			n.RDMA = append(n.RDMA, *v)
+			if n.RDMAUnknown == nil {
+				n.RDMAUnknown = map[api.PortNumber]map[string]api.Reason{}
+			}
+			n.RDMAUnknown[v.PortNumber] = d.Unknown
+		})
+	case api.KindRDMAChange:
+		return take(d, func(v *api.RDMAChange) { n.RDMAChanges = append(n.RDMAChanges, *v) })
+	case api.KindCondition:
+		return take(d, n.fault)
+	case api.KindNodeState:
+		return take(d, func(v *api.NodeState) { n.State = v })
+	case api.KindReach:
+		return take(d, func(v *api.Reach) { n.Reach = append(n.Reach, *v) })
+	case api.KindLinkProfile:
+		return take(d, func(v *api.LinkProfile) {
+			n.Profiles = append(n.Profiles, Profile{Name: d.Name, LinkProfile: *v, Simulated: d.Simulated})
+		})
+	}
+	return nil
+}
+
+// fault takes a condition over that is about a receptacle of the node.
+func (n *Node) fault(c *api.Condition) {
+	end, err := api.ParseLinkEnd(c.Subject)
+	if err != nil || end.Node != n.ID {
+		return
+	}
+	if n.Faults == nil {
+		n.Faults = map[api.PortNumber][]api.Reason{}
+	}
+	n.Faults[end.PortNumber] = append(n.Faults[end.PortNumber], c.Code)
+}
+
+// take gives a document's value on.
+func take[T any](d api.SharedDocument, to func(*T)) error {
+	v, err := api.Value[T](d)
+	if err == nil {
+		to(&v)
+	}
+	return err
+}
 
 // Graph is what the documents of all nodes say together. It shares memory with
 // its input, which must not change after.
@@ -20,8 +133,10 @@ type Graph struct {
 
 	index  *index
 	cables []*cable
-	rows   []api.LinkRow
-	loops  [][]api.NodeID
+	rows   func() []api.LinkRow // nil: there are none
+	// measured are the rows of cables over RDMA; nil: there are none.
+	measured func() map[api.LinkID]*api.LinkRow
+	loops    [][]api.NodeID
 }
 
 // Build makes the graph. The same input in any order gives the same graph.
@@ -32,19 +147,35 @@ func Build(in Input) Graph {
 	g.markMuted()
 	g.judgeRDMA()
 	g.Paths = pathsOf(x, g.cables)
-	g.rows = rowsOf(x, &g, in)
+	rows := rowsOf(x, &g, in)
+	g.rows, g.measured = rows, sync.OnceValue(func() map[api.LinkID]*api.LinkRow { return RDMARows(rows()) })
 	g.Notes = x.notes.sorted()
 	return g
 }
 
 // List is the graph as the API gives it.
 func (g Graph) List() api.LinkListResult {
-	list := api.LinkListResult{Cables: make([]api.Cable, len(g.cables)), Rows: g.rows, Loops: g.loops}
+	list := g.Cables()
+	if g.rows != nil {
+		list.Rows = g.rows()
+	}
+	return list
+}
+
+// Measured are the measurements over RDMA that count, by cable.
+func (g Graph) Measured() map[api.LinkID]*api.LinkRow {
+	if g.measured == nil {
+		return nil
+	}
+	return g.measured()
+}
+
+// Cables is List without its rows, which take as long as the rest: there are as many as
+// pairs of nodes, and only who watches has use for them.
+func (g Graph) Cables() api.LinkListResult {
+	list := api.LinkListResult{Cables: make([]api.Cable, len(g.cables)), Rows: []api.LinkRow{}, Loops: g.loops}
 	for i, c := range g.cables {
 		list.Cables[i] = c.Cable
-	}
-	if list.Rows == nil {
-		list.Rows = []api.LinkRow{}
 	}
 	return list
 }
@@ -78,7 +209,7 @@ type node struct {
 	*Node
 	ports  []*port
 	ifaces map[string]*api.Interface
-	rdma   map[api.Receptacle]*api.RDMA
+	rdma   map[api.PortNumber]*api.RDMA
 	// byAddress are the interfaces that have an address, without zone.
 	byAddress map[netip.Addr][]*api.Interface
 }
@@ -91,13 +222,13 @@ type port struct {
 	shared bool
 }
 
-func (p *port) end() api.LinkEnd { return api.LinkEnd{Node: p.node.ID, Receptacle: p.Receptacle} }
+func (p *port) end() api.LinkEnd { return api.LinkEnd{Node: p.node.ID, PortNumber: p.PortNumber} }
 
 // name is what people call the receptacle.
-func (p *port) name() string { return p.node.displayName() + ":" + p.Receptacle.String() }
+func (p *port) name() string { return p.node.displayName() + ":" + p.PortNumber.String() }
 
 // has reports whether the node raised a condition on the receptacle.
-func (p *port) has(code api.Reason) bool { return slices.Contains(p.node.Faults[p.Receptacle], code) }
+func (p *port) has(code api.Reason) bool { return slices.Contains(p.node.Faults[p.PortNumber], code) }
 
 // iface is the network interface of the receptacle.
 func (p *port) iface() string {
@@ -105,7 +236,7 @@ func (p *port) iface() string {
 		return p.Interface
 	}
 	for i := range p.node.Network.Interfaces {
-		if f := &p.node.Network.Interfaces[i]; f.Receptacle == p.Receptacle && f.Type == api.InterfaceThunderbolt {
+		if f := &p.node.Network.Interfaces[i]; f.PortNumber == p.PortNumber && f.Type == api.InterfaceThunderbolt {
 			return f.Name
 		}
 	}
@@ -114,7 +245,7 @@ func (p *port) iface() string {
 
 // device is the RDMA device of the receptacle; nil where there is none or it is not told.
 func (p *port) device() *api.RDMADevice {
-	if r := p.node.rdma[p.Receptacle]; r != nil {
+	if r := p.node.rdma[p.PortNumber]; r != nil {
 		return r.Device
 	}
 	return nil
@@ -131,7 +262,7 @@ func newIndex(in []Node) *index {
 		before, after := i > 0 && ordered[i-1].ID == n.ID, i+1 < len(ordered) && ordered[i+1].ID == n.ID
 		switch {
 		case !n.ID.Valid():
-			x.notes.add(api.ReasonMalformedID, string(n.ID), "%q is no node id", string(n.ID))
+			x.notes.add(api.ReasonMalformedID, string(n.ID), "%q is not a node id", string(n.ID))
 		case before || after:
 			x.notes.add(api.ReasonDuplicateIdentity, string(n.ID), "%s is given twice: neither counts", n.ID.Display())
 		default:
@@ -149,28 +280,28 @@ func (x *index) addNode(from *Node) {
 	if from.Network != nil {
 		x.addInterfaces(n, from.Network.Interfaces)
 	}
-	counts := map[api.Receptacle]int{}
+	counts := map[api.PortNumber]int{}
 	for i := range from.Thunderbolt {
-		counts[from.Thunderbolt[i].Receptacle]++
+		counts[from.Thunderbolt[i].PortNumber]++
 	}
 	for i := range from.Thunderbolt {
 		p := &port{Port: &from.Thunderbolt[i], node: n}
 		switch {
 		case !p.end().Valid():
-			x.notes.add(api.ReasonMalformedDocument, string(n.ID), "%s: %d is no receptacle", n.displayName(), p.Receptacle)
-		case counts[p.Receptacle] > 1:
+			x.notes.add(api.ReasonMalformedDocument, string(n.ID), "%s: %d is not a receptacle", n.displayName(), p.PortNumber)
+		case counts[p.PortNumber] > 1:
 			x.notes.add(api.ReasonSourcesDisagree, p.end().String(), "%s is described twice: neither counts", p.name())
 		default:
 			n.ports = append(n.ports, p)
 		}
 	}
-	n.rdma = make(map[api.Receptacle]*api.RDMA, len(from.RDMA))
+	n.rdma = make(map[api.PortNumber]*api.RDMA, len(from.RDMA))
 	for i := range from.RDMA {
 		r := &from.RDMA[i]
-		if _, twice := n.rdma[r.Receptacle]; twice {
+		if _, twice := n.rdma[r.PortNumber]; twice {
 			r = nil
 		}
-		n.rdma[from.RDMA[i].Receptacle] = r
+		n.rdma[from.RDMA[i].PortNumber] = r
 	}
 }
 
@@ -276,7 +407,7 @@ type Node struct {
 	Thunderbolt []Port
 	// RDMA are the rdma documents, one for each receptacle; RDMAUnknown are their reasons.
 	RDMA        []api.RDMA
-	RDMAUnknown map[api.Receptacle]map[string]api.Reason
+	RDMAUnknown map[api.PortNumber]map[string]api.Reason
 	// RDMAChanges are the rdma-change documents, one for each cable.
 	RDMAChanges []api.RDMAChange
 	// Reach are the reach documents.
@@ -284,7 +415,7 @@ type Node struct {
 	// Profiles are the link-profile documents.
 	Profiles []Profile
 	// Faults are the codes of the conditions that the node raised on a receptacle.
-	Faults map[api.Receptacle][]api.Reason
+	Faults map[api.PortNumber][]api.Reason
 	// State is the node-state document.
 	State *api.NodeState
 	// Stale says that the node cannot be reached now, so that its documents may be out of date.

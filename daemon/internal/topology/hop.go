@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -22,10 +23,7 @@ const maxBitsPerS = 1_000_000_000_000_000
 // hopOf reads a negotiated speed, or the reason why there is none.
 func hopOf(s *api.ThunderboltSpeed, why api.Reason) hop {
 	if s == nil {
-		if why == "" {
-			why = api.ReasonNotYetRead
-		}
-		return hop{why: why}
+		return hop{why: cmp.Or(why, api.ReasonNotYetRead)}
 	}
 	if s.TxBitsPerS <= 0 || s.RxBitsPerS <= 0 || s.TxBitsPerS > maxBitsPerS || s.RxBitsPerS > maxBitsPerS {
 		return hop{why: api.ReasonSourceMalformed}
@@ -60,14 +58,12 @@ type view struct {
 // viewOf follows the chain of hubs from a peer up to the port.
 func viewOf(at *port, peer *api.ThunderboltPeer) *view {
 	v := &view{at: at, peer: peer}
-	for route := peer.Hub; route != ""; {
-		hub := findHub(at.Hubs, route)
-		if hub == nil || len(v.hubs) == len(at.Hubs) {
-			v.torn = true
-			break
+	for route := peer.Hub; route != "" && !v.torn; {
+		i := slices.IndexFunc(at.Hubs, func(h api.ThunderboltHub) bool { return h.Route == route })
+		if v.torn = i < 0 || len(v.hubs) == len(at.Hubs); !v.torn {
+			v.hubs = append(v.hubs, &at.Hubs[i])
+			route = at.Hubs[i].Parent
 		}
-		v.hubs = append(v.hubs, hub)
-		route = hub.Parent
 	}
 	slices.Reverse(v.hubs)
 	v.hops = append(v.hops, hopOf(at.Negotiated, at.Unknown["negotiated"]))
@@ -82,27 +78,10 @@ func viewOf(at *port, peer *api.ThunderboltPeer) *view {
 	return v
 }
 
-func findHub(hubs []api.ThunderboltHub, route string) *api.ThunderboltHub {
-	for i := range hubs {
-		if hubs[i].Route == route {
-			return &hubs[i]
-		}
-	}
-	return nil
-}
-
 // whole reports whether the view knows the speed of every hop it is made of.
 func (v *view) whole() bool {
 	return v != nil && !v.torn && !slices.ContainsFunc(v.hops, func(h hop) bool { return !h.known() })
 }
 
 // hubName is what people call a hub.
-func hubName(h *api.ThunderboltHub) string {
-	switch {
-	case h.Name != "":
-		return h.Name
-	case h.Vendor != "":
-		return h.Vendor
-	}
-	return "hub"
-}
+func hubName(h *api.ThunderboltHub) string { return cmp.Or(h.Name, h.Vendor, "hub") }

@@ -41,7 +41,7 @@ func (g Graph) Hostfile(nodes []api.NodeID, backend api.Backend) (string, []api.
 	case api.BackendAuto, "":
 		return g.autoHostfile(nodes, ranks)
 	}
-	return "", nil, api.Errorf(api.ReasonBadValue, "backend", "%q is no backend of a host file", string(backend))
+	return "", nil, api.Errorf(api.ReasonBadValue, "backend", "%q is not a backend of a host file", string(backend))
 }
 
 // autoHostfile prefers RDMA. Where that cannot be, the notes say why.
@@ -163,7 +163,7 @@ func (g Graph) jacclHostfile(nodes []api.NodeID, ranks []*node, backend api.Back
 		return "", nil, err
 	}
 	hosts := make([]host, len(ranks))
-	for i, row := range matrix.rows() {
+	for i, row := range api.DeviceRows(matrix) {
 		hosts[i] = host{SSH: ranks[i].displayName(), IPs: coordinator, RDMA: row}
 		if i > 0 {
 			hosts[i].IPs = addressesOf(g.pathsBetween(ranks[0], ranks[i]))

@@ -6,17 +6,15 @@ import (
 	"fulmen/daemon/api"
 )
 
-// kinds tells what a path over sockets is made of.
-type kinds struct {
-	byPair map[[2]api.NodeID][]*cable
-}
+// kinds tells what a path over sockets is made of, by the cables of each pair of nodes.
+type kinds map[[2]api.NodeID][]*cable
 
-func newKinds(cables []*cable) *kinds {
-	k := &kinds{byPair: map[[2]api.NodeID][]*cable{}}
+func newKinds(cables []*cable) kinds {
+	k := kinds{}
 	for _, c := range cables {
 		if c.high != nil {
 			pair := [2]api.NodeID{c.low.node.ID, c.high.node.ID}
-			k.byPair[pair] = append(k.byPair[pair], c)
+			k[pair] = append(k[pair], c)
 		}
 	}
 	return k
@@ -26,7 +24,7 @@ func newKinds(cables []*cable) *kinds {
 // are used for anything. A tunnel is one at either end that says so; otherwise
 // wireless at either end makes the path wireless. Where an end is not known, so
 // is the path.
-func (k *kinds) of(from *node, near *api.Interface, to *node, far *api.Interface) (api.LinkKind, api.LinkID) {
+func (k kinds) of(from *node, near *api.Interface, to *node, far *api.Interface) (api.LinkKind, api.LinkID) {
 	a, b := from.typeOf(near), to.typeOf(far)
 	either := func(t api.InterfaceType) bool { return a == t || b == t }
 	switch {
@@ -75,14 +73,14 @@ func (n *node) typeOf(i *api.Interface) api.InterfaceType {
 
 // thunderbolt finds the cable under a path. Over bridges the frames can take
 // any cable between the two: then the kind is theirs where they share one.
-func (k *kinds) thunderbolt(from *node, near string, to *node, far string) (api.LinkKind, api.LinkID) {
+func (k kinds) thunderbolt(from *node, near string, to *node, far string) (api.LinkKind, api.LinkID) {
 	pair, first, second := [2]api.NodeID{from.ID, to.ID}, near, far
 	if from.ID > to.ID {
 		pair, first, second = [2]api.NodeID{to.ID, from.ID}, far, near
 	}
 	var found *cable
 	many := false
-	for _, c := range k.byPair[pair] {
+	for _, c := range k[pair] {
 		if !c.low.carries(first) || !c.high.carries(second) {
 			continue
 		}

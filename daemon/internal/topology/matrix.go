@@ -13,44 +13,23 @@ import (
 // MaxRingCables is how many cables to each neighbour a ring of JACCL uses, as MLX builds it.
 const MaxRingCables = 4
 
+// MaxCables is how many cables of a pair are used where MLX has no bound of its own: more
+// than any Mac has ports for.
+const MaxCables = 8
+
 // DeviceMatrix is JACCL's device matrix: cell [i][j] holds the RDMA devices of
 // rank i that lead to rank j. Cell n of [i][j] and cell n of [j][i] are the two
 // ends of one cable.
 type DeviceMatrix [][][]string
 
-// rows are the rows as JACCL reads them: null for no device, the name for one,
-// a list for several.
-func (m DeviceMatrix) rows() [][]any {
-	out := make([][]any, len(m))
-	for i, row := range m {
-		out[i] = make([]any, len(row))
-		for j, devices := range row {
-			switch len(devices) {
-			case 0:
-			case 1:
-				out[i][j] = devices[0]
-			default:
-				out[i][j] = devices
-			}
-		}
-	}
-	return out
-}
-
-// MarshalJSON writes the matrix as the file that MLX_IBV_DEVICES names.
-func (m DeviceMatrix) MarshalJSON() ([]byte, error) { return json.Marshal(m.rows()) }
-
 // Text is the file that MLX_IBV_DEVICES names, a rank a line.
-func (m DeviceMatrix) Text() string { return jsonLines("[", m.rows(), "]") }
+func (m DeviceMatrix) Text() string { return jsonLines("[", api.DeviceRows(m), "]") }
 
 // jsonLines writes a JSON list with one element a line.
 func jsonLines[T any](open string, all []T, end string) string {
 	lines := make([]string, len(all))
 	for i, v := range all {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			raw = []byte("null") // strings and lists of them only: cannot be
-		}
+		raw, _ := json.Marshal(v) // strings and lists of them only: cannot fail
 		lines[i] = "    " + string(raw)
 	}
 	return open + "\n" + strings.Join(lines, ",\n") + "\n" + end + "\n"
@@ -101,11 +80,17 @@ func (g Graph) mesh(ranks []*node) (DeviceMatrix, []api.Cause, error) {
 	}
 	m := newMatrix(len(ranks))
 	var notes, missing noteList
+	width := MaxCables
+	edges := map[[2]int][]*cable{}
 	for i, a := range ranks {
 		for j := i + 1; j < len(ranks); j++ {
-			if cables := g.rdmaCables(a, ranks[j], &missing); len(cables) > 0 {
-				m.set(i, j, a, cables[:1], &notes)
-			}
+			edges[[2]int{i, j}] = g.rdmaCables(a, ranks[j], &missing)
+			width = min(width, len(edges[[2]int{i, j}]))
+		}
+	}
+	for i, a := range ranks {
+		for j := i + 1; j < len(ranks); j++ {
+			m.set(i, j, a, edges[[2]int{i, j}][:width], &notes)
 		}
 	}
 	if len(missing) > 0 {
@@ -175,14 +160,21 @@ func (g Graph) rdmaCables(a, b *node, missing *noteList) []*cable {
 		plugged = true
 		switch {
 		case c.Stale:
-			causes = append(causes, causeOf(api.ReasonUnreachable, c.Link.String(), "an end of %s - %s cannot be reached", c.low.name(), c.high.name()))
+			causes = append(causes, api.Errorf(api.ReasonUnreachable, c.Link.String(), "an end of %s - %s cannot be reached", c.low.name(), c.high.name()).Cause())
 		case !c.usable():
 			causes = append(causes, c.rdma.Causes...)
 		default:
 			usable = append(usable, c)
 		}
 	}
-	slices.SortStableFunc(usable, preferRDMA)
+	if len(usable) > 1 { // what was measured is made when it is asked for
+		rows := g.Measured()
+		slices.SortStableFunc(usable, func(a, b *cable) int {
+			return cmp.Or(cmp.Compare(readiness.Rank(a.RDMA), readiness.Rank(b.RDMA)),
+				cmp.Compare(RDMARank(a.Cable, rows[a.Link]), RDMARank(b.Cable, rows[b.Link])), cmp.Compare(b.NegotiatedBitsPerS(), a.NegotiatedBitsPerS()))
+		})
+		usable = Disjoint(usable, func(a, b *cable) bool { return a.low == b.low || a.high == b.high })
+	}
 	switch {
 	case len(usable) > 0:
 	case !plugged:
@@ -200,8 +192,60 @@ func (c *cable) usable() bool {
 	return named(c.low) && named(c.high) && (c.RDMA == api.RDMAReady || c.RDMA == api.RDMAUnknown)
 }
 
-// preferRDMA orders cables: those that are known to be ready, then by speed.
-func preferRDMA(a, b *cable) int {
-	speed := func(c *cable) int64 { return min(c.way.total.tx, c.way.total.rx) }
-	return cmp.Or(cmp.Compare(readiness.Rank(a.RDMA), readiness.Rank(b.RDMA)), cmp.Compare(speed(b), speed(a)))
+// Disjoint keeps, of ordered cables between two nodes, those that share no port with an
+// earlier one: through a hub several may, and MLX refuses the same device twice.
+func Disjoint[C any](ordered []C, sharePort func(a, b C) bool) []C {
+	var kept []C
+	for _, c := range ordered {
+		if !slices.ContainsFunc(kept, func(k C) bool { return sharePort(k, c) }) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// RDMARank says which of a pair's cables come before others, the lowest first: what was
+// measured before what is only negotiated, which is always more, and what something is
+// known to be wrong with last, or gave less than half of that. row is its measurement
+// over RDMA; nil for none.
+func RDMARank(c api.Cable, row *api.LinkRow) int {
+	isBad := func(v api.LinkVerdict) bool { return v == api.VerdictSlow || v == api.VerdictBad }
+	switch {
+	case c.OneSided || isBad(c.Verdict) || row != nil && isBad(row.Verdict):
+		return 2
+	case row == nil:
+		return 1
+	}
+	for _, measured := range []*int64{row.UpBitsPerS, row.DownBitsPerS} {
+		if measured != nil && 2**measured < c.NegotiatedBitsPerS() {
+			return 2
+		}
+	}
+	return 0
+}
+
+// RDMARows are the measurements over RDMA, by cable: the newest where both ends measured.
+func RDMARows(rows []api.LinkRow) map[api.LinkID]*api.LinkRow {
+	newest := map[api.LinkID]*api.LinkRow{}
+	for i := range rows {
+		r := &rows[i]
+		if r.Transport != api.TransportRDMA || !r.Link.Valid() || !HasSpeed(r) {
+			continue
+		}
+		if old := newest[r.Link]; old == nil || Newer(r, old) {
+			newest[r.Link] = r
+		}
+	}
+	return newest
+}
+
+// HasSpeed reports whether a row has a speed that still says something: one of a
+// cable that negotiated anew does not, an old one does.
+func HasSpeed(r *api.LinkRow) bool {
+	return (r.UpBitsPerS != nil || r.DownBitsPerS != nil) && !slices.Contains(r.Reasons, api.ReasonLinkChanged)
+}
+
+// Newer reports whether a was measured after b; of two at once the lower key counts.
+func Newer(a, b *api.LinkRow) bool {
+	return cmp.Or(a.MeasuredAt.Compare(b.MeasuredAt.Time), cmp.Compare(b.From, a.From), cmp.Compare(b.Name, a.Name)) > 0
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/benchmarks"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // shuffled is the same input in another order, at every level that has none.
@@ -44,7 +43,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			want := report(Build(in), nil)
-			for seed := range seeds.Upto(t, 20) {
+			for seed := range testkit.Upto(t, 20) {
 				is.Equal(report(Build(shuffled(in, seed.Source(1))), nil), want)
 			}
 		})
@@ -59,7 +58,7 @@ func TestDocumentsInAnyOrderAndVersion(t *testing.T) {
 	older.Seq, older.Inc, older.Value = older.Seq+7, older.Inc-1, json.RawMessage(`{"short_name":"before"}`)
 	gone := docs[1]
 	gone.Seq, gone.Deleted, gone.Value = 1<<20, true, nil
-	for seed := range seeds.Upto(t, 10) {
+	for seed := range testkit.Upto(t, 10) {
 		in, notes := goldenInput(mixed(append(docs[:len(docs):len(docs)], older), seed.Source(1)))
 		is.Equal(len(notes), 0)
 		is.Equal(report(Build(in), nil), report(Build(want), nil))
@@ -122,7 +121,7 @@ func TestSixteenIsAsLargeAsItSays(t *testing.T) {
 	is.True(len(list.Loops) <= MaxLoops)
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // The aim is 1 ms for 16 nodes and 200 links.
 func BenchmarkBuild16(b *testing.B) {
@@ -151,7 +150,7 @@ func FuzzBuild(f *testing.F) {
 		if json.Unmarshal(text, &docs) != nil || len(docs) > 200 {
 			return
 		}
-		r := seeds.Seed(seed).Source(1)
+		r := testkit.Seed(seed).Source(1)
 		in, _ := goldenInput(docs)
 		want := report(Build(in), nil)
 		again, _ := goldenInput(mixed(docs, r))

@@ -106,7 +106,7 @@ func (x *index) dropTwice(paths []Path) []Path {
 }
 
 // verify makes a path of a reach document, or a note of why it is none.
-func (x *index) verify(from *node, r *api.Reach, k *kinds) (Path, bool) {
+func (x *index) verify(from *node, r *api.Reach, k kinds) (Path, bool) {
 	to, subject := x.byID[r.Peer], api.PeerAddress{Peer: r.Peer, Address: r.Address}
 	reject := func(reason api.Reason, why string) (Path, bool) {
 		x.notes.add(reason, subject.String(), "%s reaches %s at %s: %s", from.displayName(), x.nameOf(r.Peer), r.Address, why)
@@ -114,7 +114,7 @@ func (x *index) verify(from *node, r *api.Reach, k *kinds) (Path, bool) {
 	}
 	switch {
 	case !subject.Valid():
-		return reject(api.ReasonMalformedDocument, "that is no address of a node")
+		return reject(api.ReasonMalformedDocument, "that is not an address of a node")
 	case to == nil:
 		return reject(api.ReasonNoSuchNode, "nothing is known of that node")
 	case to.Network == nil:

@@ -20,16 +20,10 @@ func (g Graph) Readiness() []readiness.Report {
 
 // ReadinessOf is the readiness of one of the graph's cables.
 func (g Graph) ReadinessOf(cable api.Cable) api.RDMAReadiness {
-	ends := func(all []api.CableEnd) []api.LinkEnd {
-		var out []api.LinkEnd
-		for _, e := range all {
-			out = append(out, e.End)
-		}
-		return out
-	}
-	for _, report := range g.Readiness() {
-		if slices.Equal(ends(report.Ends), ends(cable.Ends)) && report.PeerName == cable.PeerName {
-			return report.RDMAReadiness
+	sameEnd := func(a, b api.CableEnd) bool { return a.End == b.End }
+	for _, c := range g.cables {
+		if slices.EqualFunc(c.Ends, cable.Ends, sameEnd) && c.PeerName == cable.PeerName {
+			return c.rdma.RDMAReadiness
 		}
 	}
 	return api.RDMAReadiness{Link: cable.Link, Verdict: cable.RDMA, Checks: []api.RDMACheck{}}
@@ -48,7 +42,7 @@ func (g Graph) RDMACables() []readiness.Cable {
 func (g *Graph) judgeRDMA() {
 	for _, c := range g.cables {
 		c.rdma = readiness.Of(g.rdmaCable(c))
-		c.RDMA = c.rdma.Verdict
+		c.rdma.Ends, c.RDMA = c.Ends, c.rdma.Verdict
 	}
 }
 
@@ -56,20 +50,13 @@ func (g *Graph) judgeRDMA() {
 // path and no address of the peer.
 func (g *Graph) rdmaCable(c *cable) readiness.Cable {
 	out := readiness.Cable{
-		Link: c.Link, Low: c.rdmaEnd(c.low, c.views[0]), PeerName: c.PeerName,
+		Link: c.Link, Low: c.rdmaEnd(c.low, c.views[0]), PeerName: c.PeerName, NonMember: c.lone,
 		ForwardBitsPerS: c.way.total.tx, BackwardBitsPerS: c.way.total.rx, SpeedUnknown: c.way.total.why,
 		Down: c.Verdict == api.VerdictDown, Hubs: c.Hubs, Loop: g.loopOf(c), Muted: c.Muted, Simulated: c.Simulated,
 	}
-	if c.high == nil {
-		out.Stranger = api.ReasonPeerUnknown
-		if slices.Contains(c.Reasons, api.ReasonSourcesDisagree) {
-			out.Stranger = api.ReasonSourcesDisagree
-		} else if slices.Contains(c.Reasons, api.ReasonSourceMalformed) {
-			out.Stranger = api.ReasonSourceMalformed
-		}
-		return out
+	if c.high != nil {
+		out.High = c.rdmaEnd(c.high, c.views[1])
 	}
-	out.High = c.rdmaEnd(c.high, c.views[1])
 	return out
 }
 
@@ -79,7 +66,7 @@ func (c *cable) rdmaEnd(p *port, v *view) *readiness.End {
 	e := &readiness.End{
 		End: p.end(), Name: n.displayName(), Place: p.Place, BesideEthernet: p.BesideEthernet, Capability: p.Capability,
 		Interface: p.iface(), PortUnknown: p.Unknown, Identity: n.Identity, IdentityUnknown: n.IdentityUnknown, Network: n.Network,
-		RDMA: n.rdma[p.Receptacle], RDMAUnknown: n.RDMAUnknown[p.Receptacle], Stale: n.Stale, State: n.State,
+		RDMA: n.rdma[p.PortNumber], RDMAUnknown: n.RDMAUnknown[p.PortNumber], Stale: n.Stale, State: n.State,
 		IsSuspect: p.has(api.ReasonRDMAPortSuspect),
 	}
 	if v != nil && v.peer.Services != nil {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"fulmen/daemon/api"
 )
@@ -16,23 +17,27 @@ const belowHistory = 0.8
 // rowMaker makes the rows of tables.
 type rowMaker struct {
 	index *index
-	graph *Graph
 	in    Input
 	links map[api.LinkID]*cable
 }
 
-// rowsOf makes one row for every known path, measured or not.
-func rowsOf(x *index, g *Graph, in Input) []api.LinkRow {
-	m := &rowMaker{index: x, graph: g, in: in, links: make(map[api.LinkID]*cable, len(g.cables))}
+// rowsOf makes one row for every known path, measured or not, when it is asked first.
+func rowsOf(x *index, g *Graph, in Input) func() []api.LinkRow {
+	m := &rowMaker{index: x, in: in, links: make(map[api.LinkID]*cable, len(g.cables))}
 	for _, c := range g.cables {
 		if c.high != nil {
 			m.links[c.Link] = c
 		}
 	}
-	rows := make([]api.LinkRow, 0, len(g.Paths))
-	profiles, twins := m.profiles(), newTwins(g.Paths)
-	for i := range g.Paths {
-		p := &g.Paths[i]
+	paths, profiles := g.Paths, m.profiles()
+	return sync.OnceValue(func() []api.LinkRow { return m.rows(paths, profiles) })
+}
+
+func (m *rowMaker) rows(paths []Path, profiles map[profileKey]*Profile) []api.LinkRow {
+	rows := make([]api.LinkRow, 0, len(paths))
+	twins := newTwins(paths)
+	for i := range paths {
+		p := &paths[i]
 		key := profileKey{from: p.From, name: p.target().String()}
 		if p.Crossed && profiles[key] == nil {
 			continue // what goes there goes by another row
@@ -44,8 +49,8 @@ func rowsOf(x *index, g *Graph, in Input) []api.LinkRow {
 		}
 		rows = append(rows, m.row(row, p, profile))
 	}
-	for i := range g.Paths {
-		delete(profiles, profileKey{from: g.Paths[i].From, name: g.Paths[i].target().String()})
+	for i := range paths {
+		delete(profiles, profileKey{from: paths[i].From, name: paths[i].target().String()})
 	}
 	for key, profile := range profiles {
 		row := api.LinkRowKey{From: key.from, To: profile.Peer, Transport: profile.Transport, Name: key.name}
@@ -62,25 +67,11 @@ func compareRows(a, b api.LinkRow) int {
 
 // kindRank orders kinds as people read them; a kind of a newer version comes last.
 func kindRank(k api.LinkKind) int {
-	switch k {
-	case api.LinkWiFi:
-		return 0
-	case api.LinkEthernet:
-		return 1
-	case api.LinkTB3:
-		return 2
-	case api.LinkTB4:
-		return 3
-	case api.LinkTB5:
-		return 4
-	case api.LinkRDMA:
-		return 5
-	case api.LinkVPN:
-		return 6
-	case api.LinkLoopback:
-		return 7
+	order := []api.LinkKind{api.LinkWiFi, api.LinkEthernet, api.LinkTB3, api.LinkTB4, api.LinkTB5, api.LinkRDMA, api.LinkVPN, api.LinkLoopback}
+	if i := slices.Index(order, k); i >= 0 {
+		return i
 	}
-	return 8
+	return len(order)
 }
 
 // profileKey is a link-profile document: its name has the peer and the transport.

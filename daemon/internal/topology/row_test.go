@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := api.NewLinkID(api.LinkEnd{Node: testID(0), Receptacle: 2}, api.LinkEnd{Node: testID(1), Receptacle: 2})
+	other, err := api.NewLinkID(api.LinkEnd{Node: testID(0), PortNumber: 2}, api.LinkEnd{Node: testID(1), PortNumber: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

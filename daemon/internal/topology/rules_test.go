@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -101,18 +102,46 @@ func TestSlowestPiece(t *testing.T) {
 	}
 }
 
-// Cables that are ready come before those of which not everything is told, faster ones
-// before slower ones, by their slower direction.
+// What was measured comes before what is only negotiated, and what has a warning last.
 func TestPreferredCables(t *testing.T) {
 	is := is.New(t)
-	of := func(v api.RDMAVerdict, tx, rx int64) *cable {
-		return &cable{Cable: api.Cable{RDMA: v}, way: way{total: hop{tx: tx, rx: rx}}}
+	good := &api.LinkRow{Verdict: api.VerdictGood}
+	is.True(RDMARank(api.Cable{Verdict: api.VerdictGood}, good) < RDMARank(api.Cable{Verdict: api.VerdictGood}, nil))
+	is.Equal(RDMARank(api.Cable{}, &api.LinkRow{Verdict: api.VerdictUnknown}), RDMARank(api.Cable{}, good))
+	for _, c := range []struct {
+		cable api.Cable
+		row   *api.LinkRow
+	}{
+		{api.Cable{OneSided: true}, good}, {api.Cable{Verdict: api.VerdictBad}, nil}, {api.Cable{Verdict: api.VerdictSlow}, good},
+		{api.Cable{Verdict: api.VerdictGood}, &api.LinkRow{Verdict: api.VerdictSlow}},
+		{api.Cable{ForwardBitsPerS: new(int64(80)), BackwardBitsPerS: new(int64(80))}, &api.LinkRow{UpBitsPerS: new(int64(70)), DownBitsPerS: new(int64(39))}},
+	} {
+		is.True(RDMARank(c.cable, c.row) > RDMARank(api.Cable{}, nil))
 	}
-	all := []*cable{of(api.RDMAReady, 90, 60), of(api.RDMAReady, 50, 99), of(api.RDMAUnknown, 120, 120), of(api.RDMAUnknown, 80, 80)}
-	for i := range all {
-		for k := range all {
-			is.Equal(preferRDMA(all[i], all[k]) < 0, i < k)
-			is.Equal(preferRDMA(all[i], all[k]) > 0, i > k)
+}
+
+// A row counts where it has a speed of the cable as it negotiated last.
+func TestRowsWithASpeed(t *testing.T) {
+	is := is.New(t)
+	up := api.LinkRow{UpBitsPerS: new(int64(1))}
+	is.True(HasSpeed(&up))
+	is.True(HasSpeed(&api.LinkRow{DownBitsPerS: new(int64(1))}))
+	is.True(!HasSpeed(&api.LinkRow{}))
+	up.Reasons = []api.Reason{api.ReasonLinkChanged}
+	is.True(!HasSpeed(&up))
+}
+
+// The latest measurement counts; of two at once that of the lower key.
+func TestNewerRows(t *testing.T) {
+	is := is.New(t)
+	row := func(seconds int, from int, name string) *api.LinkRow {
+		at := api.Time{Time: time.Unix(1_700_000_000, 0).Add(time.Duration(seconds) * time.Second)}
+		return &api.LinkRow{LinkRowKey: api.LinkRowKey{From: testID(from), Name: name}, MeasuredAt: at}
+	}
+	all := []*api.LinkRow{row(2, 1, "b"), row(1, 0, "b"), row(1, 1, "a"), row(1, 1, "b"), row(0, 0, "a")}
+	for i, a := range all {
+		for k, b := range all {
+			is.Equal(Newer(a, b), i < k)
 		}
 	}
 }
@@ -199,13 +228,13 @@ func TestWhatDoesNotCount(t *testing.T) {
 		notes  []string
 	}{
 		"nothing": {func(n []Node) []Node { return n }, 0, []string{"0:1~1:1 tb5 80/80 good"}, nil},
-		"no id":   {func(n []Node) []Node { return append(n, Node{ID: "somebody"}) }, 0, []string{"0:1~1:1 tb5 80/80 good"}, []string{`"somebody" is no node id`}},
+		"no id":   {func(n []Node) []Node { return append(n, Node{ID: "somebody"}) }, 0, []string{"0:1~1:1 tb5 80/80 good"}, []string{`"somebody" is not a node id`}},
 		"a node twice": {func(n []Node) []Node { return append(n, testNode(1)) }, 0, []string{"0:1~Mac 1 tb5 80/80 unknown peer_unknown one-sided"},
 			[]string{testID(1).Display() + " is given twice: neither counts"}},
 		"a node three times": {func(n []Node) []Node { return append(n, testNode(1), testNode(1)) }, 0, []string{"0:1~Mac 1 tb5 80/80 unknown peer_unknown one-sided"},
 			[]string{testID(1).Display() + " is given twice: neither counts"}},
-		"no receptacle": {func(n []Node) []Node { n[1].Thunderbolt[0].Receptacle = 0; return n }, 0, []string{"0:1~Mac 1 tb5 80/80 unknown peer_unknown one-sided"},
-			[]string{"mac-1: 0 is no receptacle"}},
+		"no receptacle": {func(n []Node) []Node { n[1].Thunderbolt[0].PortNumber = 0; return n }, 0, []string{"0:1~Mac 1 tb5 80/80 unknown peer_unknown one-sided"},
+			[]string{"mac-1: 0 is not a receptacle"}},
 		"a profile twice": {func(n []Node) []Node { n[0].Profiles = []Profile{profile, profile}; return n }, 0, []string{"0:1~1:1 tb5 80/80 good"},
 			[]string{"mac-0 describes " + profile.Name + " twice: neither counts"}},
 		"a profile three times": {func(n []Node) []Node { n[0].Profiles = []Profile{profile, profile, profile}; return n }, 0, []string{"0:1~1:1 tb5 80/80 good"},
@@ -290,15 +319,15 @@ func TestReadinessOfEachCable(t *testing.T) {
 }
 
 // A receptacle that does not tell its interface has the one that names it.
-func TestInterfaceOfAReceptacle(t *testing.T) {
+func TestInterfaceOfAPort(t *testing.T) {
 	is := is.New(t)
 	n := testNode(0)
-	addInterface(&n, api.Interface{Name: "en0", Type: api.InterfaceEthernet, Receptacle: 2})
-	addInterface(&n, api.Interface{Name: "en3", Type: api.InterfaceThunderbolt, Receptacle: 1})
-	addInterface(&n, api.Interface{Name: "en4", Type: api.InterfaceThunderbolt, Receptacle: 2})
-	p := &port{Port: &Port{Thunderbolt: api.Thunderbolt{Receptacle: 2}}, node: &node{Node: &n}}
+	addInterface(&n, api.Interface{Name: "en0", Type: api.InterfaceEthernet, PortNumber: 2})
+	addInterface(&n, api.Interface{Name: "en3", Type: api.InterfaceThunderbolt, PortNumber: 1})
+	addInterface(&n, api.Interface{Name: "en4", Type: api.InterfaceThunderbolt, PortNumber: 2})
+	p := &port{Port: &Port{Thunderbolt: api.Thunderbolt{PortNumber: 2}}, node: &node{Node: &n}}
 	is.Equal(p.iface(), "en4")
-	p.Receptacle = 3
+	p.PortNumber = 3
 	is.Equal(p.iface(), "")
 	p.Interface = "en9"
 	is.Equal(p.iface(), "en9")
@@ -355,7 +384,7 @@ func TestNamesAndStyles(t *testing.T) {
 }
 
 // Why the other end of a cable is not known.
-func TestStrangers(t *testing.T) {
+func TestNonMembers(t *testing.T) {
 	is := is.New(t)
 	nodes := []Node{testNode(0), testNode(1), testNode(2)}
 	nodes[0].Thunderbolt = []Port{testPort(0, 1, both(80), api.ThunderboltPeer{DomainUUID: "0A", Name: "guest"}), testPort(0, 2, both(80), api.ThunderboltPeer{Name: "guest"}),
@@ -364,14 +393,14 @@ func TestStrangers(t *testing.T) {
 	nodes[2].Thunderbolt[0].DomainUUID = testUUID(1, 1)
 	var got []api.Reason
 	for _, c := range (Build(Input{Nodes: nodes})).RDMACables() {
-		got = append(got, c.Stranger)
+		got = append(got, c.NonMember)
 	}
 	is.Equal(got, []api.Reason{api.ReasonPeerUnknown, api.ReasonSourceMalformed, api.ReasonSourcesDisagree})
 }
 
 // What the documents of a node say of its receptacles reaches the readiness of its
 // cables, each at its own end.
-func TestDocumentsOfReceptacles(t *testing.T) {
+func TestDocumentsOfPorts(t *testing.T) {
 	is := is.New(t)
 	nodes := []Node{testNode(0), testNode(1)}
 	plug(nodes, 0, 1, 1, 2, 80)
@@ -387,10 +416,10 @@ func TestDocumentsOfReceptacles(t *testing.T) {
 		write(i, api.KindNetwork, "", *nodes[i].Network, nil)
 		write(i, api.KindNodeState, "", api.NodeState{State: api.SelfAwake}, nil)
 		for k, p := range nodes[i].Thunderbolt {
-			write(i, api.KindThunderbolt, p.Receptacle.String(), p.Thunderbolt, map[string]api.Reason{"place": api.ReasonNeedsRoot})
+			write(i, api.KindThunderbolt, p.PortNumber.String(), p.Thunderbolt, map[string]api.Reason{"place": api.ReasonNeedsRoot})
 			r := nodes[i].RDMA[k]
-			r.Device.Limits = &api.RDMALimits{QueuePairs: 10*i + int(p.Receptacle)}
-			write(i, api.KindRDMA, r.Receptacle.String(), r, map[string]api.Reason{"os_capable": api.ReasonPermissionDenied})
+			r.Device.Limits = &api.RDMALimits{QueuePairs: 10*i + int(p.PortNumber)}
+			write(i, api.KindRDMA, r.PortNumber.String(), r, map[string]api.Reason{"os_capable": api.ReasonPermissionDenied})
 		}
 	}
 	by := api.Principal{User: "ada", Node: testID(0)}
@@ -426,6 +455,8 @@ func TestDocumentsOfReceptacles(t *testing.T) {
 			}
 			is.Equal(end.RDMA.Device.Limits.QueuePairs, e.limits)
 			is.Equal(g.List().Cables[i].Ends[k].Limits.QueuePairs, e.limits)
+			is.Equal(g.Readiness()[i].Ends[k], g.List().Cables[i].Ends[k])
+			is.Equal(g.Readiness()[i].Ends[k].Device, end.RDMA.Device.Name)
 			is.Equal(end.IsSuspect, e.is)
 			is.Equal(end.RDMAUnknown["os_capable"], api.ReasonPermissionDenied)
 			is.Equal(end.PortUnknown["place"], api.ReasonNeedsRoot)

@@ -2,14 +2,13 @@ package topology
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"fulmen/daemon/api"
 )
 
-// thunderbolt4BitsPerS is the most that Thunderbolt 3 and 4 carry each way;
-// thunderbolt5BitsPerS is the same of Thunderbolt 5 with two lanes each way.
+// thunderbolt4BitsPerS is the most that Thunderbolt 3 and 4 carry each way, and
+// thunderbolt5BitsPerS what Thunderbolt 5 does with two lanes each way.
 const (
 	thunderbolt4BitsPerS = 40_000_000_000
 	thunderbolt5BitsPerS = 80_000_000_000
@@ -129,7 +128,7 @@ type noteList []api.Cause
 
 // add notes one thing. The remedy is the table's.
 func (l *noteList) add(reason api.Reason, subject, format string, args ...any) {
-	*l = append(*l, causeOf(reason, subject, format, args...))
+	*l = append(*l, api.Errorf(reason, subject, format, args...).Cause())
 }
 
 // sorted gives the notes in an order of their own, each once.
@@ -140,10 +139,4 @@ func (l noteList) sorted() []api.Cause {
 
 func compareCauses(a, b api.Cause) int {
 	return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
-}
-
-// causeOf makes a cause with a message of its own.
-func causeOf(reason api.Reason, subject, format string, args ...any) api.Cause {
-	info, _ := api.LookupReason(reason)
-	return api.Cause{Reason: reason, Message: fmt.Sprintf(format, args...), Subject: subject, Remedy: info.Remedy}
 }

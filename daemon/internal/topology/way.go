@@ -122,7 +122,12 @@ func slower(a, b hop) hop {
 	case !b.known():
 		return a
 	}
-	return hop{tx: min(a.tx, b.tx), rx: min(a.rx, b.rx), generation: older(a.generation, b.generation)}
+	return a.narrowed(b)
+}
+
+// narrowed is what is left of a hop where another one is on the same way.
+func (h hop) narrowed(o hop) hop {
+	return hop{tx: min(h.tx, o.tx), rx: min(h.rx, o.rx), generation: older(h.generation, o.generation)}
 }
 
 // older is the older of two generations, the one that is told where only one is.
@@ -153,9 +158,8 @@ func (w *way) slowest(first, second *view) hop {
 		generation = generation && h.generation != ""
 		if i == 0 {
 			total = h
-			continue
 		}
-		total = hop{tx: min(total.tx, h.tx), rx: min(total.rx, h.rx), generation: older(total.generation, h.generation)}
+		total = total.narrowed(h)
 	}
 	if !generation {
 		total.generation = ""

@@ -1,6 +1,8 @@
 package uninstall
 
 import (
+	"cmp"
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/uninstall/bundle"
 )
 
 // crashLog is where launchd has what a crash of the daemon prints.
@@ -85,16 +88,13 @@ func (l *lister) output(deleteIt bool) {
 	}
 	item := api.UninstallItem{Kind: api.UninstallOutput, Path: path, Jobs: jobs}
 	if jobs > 0 && !deleteIt {
-		item.Stays = "It was asked to be kept."
+		item.Stays = "You asked to keep it."
 	}
 	l.add(item)
 }
 
 func (l *lister) undo() {
 	item := api.UninstallItem{Kind: api.UninstallUndo, Path: l.o.Folders.UndoFile()}
-	if _, err := os.Lstat(item.Path); err != nil {
-		return
-	}
 	if l.o.Undo(item.Path) > 0 {
 		item.Stays = "It has changes of the network settings that were not put back. Installing Fulmen again offers to do so."
 	}
@@ -113,4 +113,119 @@ func size(path string) int64 {
 		return nil // what cannot be read is not counted
 	})
 	return total
+}
+
+// launchDaemons is where launchd finds the daemons of packages; that of the app lies
+// in its bundle.
+const launchDaemons = "/Library/LaunchDaemons"
+
+// packageReceipt is what the installer has noted of the package.
+const packageReceipt = "org.fulmen.pkg"
+
+// units are those of systemd, what starts the daemon before the daemon.
+var units = []string{"fulmend.socket", "fulmend-api.socket", "fulmend.service"}
+
+// unitFolders are where units may lie that no package of the system has put there.
+var unitFolders = []string{"/etc/systemd/system", "/usr/local/lib/systemd/system"}
+
+// packagedUnits is where the system's packages put theirs; /lib leads there.
+const packagedUnits = "/usr/lib/systemd/system"
+
+// hasService reports whether the system may start the daemon.
+func (o Options) hasService() bool { return !o.IsAlone && o.Folders.Mode == api.ModeSystem }
+
+func (l *lister) services() {
+	add := func(folder, name, stays string) {
+		l.add(api.UninstallItem{Kind: api.UninstallService, Path: l.o.at(filepath.Join(folder, name)), Stays: stays})
+	}
+	switch {
+	case !l.o.hasService():
+	case l.o.OS == "darwin":
+		add(launchDaemons, api.DaemonLabel+".plist", "")
+	default:
+		for _, folder := range unitFolders {
+			for _, unit := range units {
+				add(folder, unit, "")
+				add(folder, unit+".d", "")
+			}
+		}
+		for _, unit := range units {
+			add(packagedUnits, unit, "It belongs to a system package: remove that package.")
+		}
+	}
+}
+
+// stopServices has the system start the daemon no more, and ends it where it runs.
+func (o Options) stopServices(ctx context.Context) []api.UninstallFailure {
+	var failed []api.UninstallFailure
+	run := func(name string, args ...string) {
+		if err := o.Run(ctx, name, args...); err != nil {
+			failed = append(failed, failure("run", name, err))
+		}
+	}
+	switch {
+	case !o.hasService():
+	case o.OS == "darwin":
+		_ = o.Run(ctx, "/usr/sbin/pkgutil", "--forget", packageReceipt)              // where the package has installed it
+		if o.Run(ctx, "/bin/launchctl", "print", "system/"+api.DaemonLabel) == nil { // it is loaded
+			run("/bin/launchctl", "bootout", "system/"+api.DaemonLabel)
+		}
+	case o.Run(ctx, "systemctl", "cat", units[2]) == nil: // systemd runs, and knows it
+		run("systemctl", append([]string{"disable", "--now"}, units...)...)
+	}
+	return failed
+}
+
+// RemoveServices has the system start the daemon no more, which it ends. It may be
+// called by the daemon itself; the files go first then.
+func RemoveServices(ctx context.Context, o Options) []api.UninstallFailure {
+	l := &lister{o: o}
+	l.services()
+	_, _, failed := take(l.items)
+	return append(failed, o.stopServices(ctx)...)
+}
+
+// programNames are Fulmen's programs.
+var programNames = []string{"fulmen", "fulmend", "fulmen-shim", "fulmen-rank", "fulmen-app"}
+
+// programs lists the programs, or the app that they lie in, and the link to it. Last
+// of all: a run that was interrupted needs them.
+func (l *lister) programs() {
+	if l.o.Programs == "" {
+		return
+	}
+	app := bundle.Containing(filepath.Join(l.o.Programs, "fulmend"))
+	if link := l.o.at("/usr/local/bin/fulmen"); !l.o.IsAlone {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, cmp.Or(app, l.o.Programs)+string(filepath.Separator)) {
+			l.add(api.UninstallItem{Kind: api.UninstallPrograms, Path: link})
+		}
+	}
+	const byHand = "Fulmen's installer did not put it there: remove it by hand."
+	if app != "" {
+		item := api.UninstallItem{Kind: api.UninstallPrograms, Path: app}
+		if l.o.IsAlone || filepath.Base(filepath.Dir(app)) != "Applications" {
+			item.Stays = byHand
+		}
+		l.add(item)
+		return
+	}
+	for _, name := range programNames {
+		item := api.UninstallItem{Kind: api.UninstallPrograms, Path: filepath.Join(l.o.Programs, name)}
+		if l.o.IsAlone || !l.isInstalled() {
+			item.Stays = byHand
+		}
+		l.add(item)
+	}
+}
+
+// isInstalled reports whether the programs lie where programs are installed that
+// belong to no package of the system.
+func (l *lister) isInstalled() bool {
+	usual := []string{l.o.at("/usr/local/bin"), l.o.at("/usr/local/libexec/fulmen"), l.o.at("/opt/fulmen/bin")}
+	if l.o.Folders.Mode == api.ModeUser {
+		if folder, err := os.UserHomeDir(); err == nil {
+			usual = append(usual, filepath.Join(folder, ".local", "bin"))
+		}
+	}
+	return slices.Contains(usual, l.o.Programs)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (t Trash) Follow(ctx context.Context) {
 		Path: t.Path, Clock: t.Clock, GoneFor: t.GoneFor,
 		Version:   func(path string) string { return bundle.VersionOf(path, api.BundleID) },
 		Elsewhere: t.elsewhere,
-		Told: func(ctx context.Context, v bundle.Verdict, seen bundle.Seen) {
+		Reported: func(ctx context.Context, v bundle.Verdict, seen bundle.Seen) {
 			t.Log.Info("the app is not where it was", "path", t.Path, "verdict", string(v), "version", seen.Version, "elsewhere", seen.Elsewhere)
 			if v == bundle.Trashed {
 				t.thrownAway(ctx)
@@ -113,10 +114,5 @@ func (t Trash) elsewhere(ctx context.Context) string {
 
 // isInTrash reports whether a path lies in somebody's trash, or in that of a volume.
 func isInTrash(path string) bool {
-	for _, part := range strings.Split(path, string(os.PathSeparator)) {
-		if part == ".Trash" || part == ".Trashes" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Split(path, string(os.PathSeparator)), func(part string) bool { return part == ".Trash" || part == ".Trashes" })
 }

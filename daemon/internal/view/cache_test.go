@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/topology"
 )
 
 // TestNodesAreReadAnewOnceTheyDiffer: what was read is used again only for the same
@@ -21,7 +22,7 @@ func TestNodesAreReadAnewOnceTheyDiffer(t *testing.T) {
 		isStale := false
 		look := func() (plugged, stale bool) {
 			t.Helper()
-			nodes, _ := read.Of(r.ledger.List(ledger.Filter{Kinds: GraphKinds()}), func(api.NodeID) bool { return isStale })
+			nodes, _ := read.Of(r.ledger.List(ledger.Filter{Kinds: topology.Kinds()}), func(api.NodeID) bool { return isStale })
 			is.Equal(len(nodes), 1)
 			is.Equal(len(nodes[0].Thunderbolt), 1)
 			return *nodes[0].Thunderbolt[0].Connected, nodes[0].Stale

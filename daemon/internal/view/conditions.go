@@ -28,7 +28,7 @@ func (s Shown) with(cables []api.Cable) []api.NodeCondition {
 	view := s.Nodes.Current()
 	seen := health.Seen{Nodes: view.Nodes, Cables: cables}
 	for _, condition := range s.Own() {
-		seen.Said = append(seen.Said, api.NodeCondition{Node: s.Ledger.Node(), Condition: condition})
+		seen.Reported = append(seen.Reported, api.NodeCondition{Node: s.Ledger.Node(), Condition: condition})
 	}
 	for _, record := range s.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}}) {
 		id := record.Key().Node
@@ -36,7 +36,7 @@ func (s Shown) with(cables []api.Cable) []api.NodeCondition {
 			continue
 		}
 		if condition, err := ledger.Shared[api.Condition](record); err == nil {
-			seen.Said = append(seen.Said, api.NodeCondition{Node: id, Condition: condition})
+			seen.Reported = append(seen.Reported, api.NodeCondition{Node: id, Condition: condition})
 		}
 	}
 	return health.Derived(seen)

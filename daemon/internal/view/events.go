@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // eventsSettle is how long events wait for what belongs together: a cable that is
@@ -21,12 +22,6 @@ const eventsSettle = 100 * time.Millisecond
 // eventsBegin is the longest that events wait for this machine to be looked at.
 const eventsBegin = 10 * time.Second
 
-// Jobs lists jobs; job.Jobs is one.
-type Jobs interface {
-	// List gives the jobs that a caller may see.
-	List(ctx context.Context, by job.Caller, p api.JobListParams) (api.JobListResult, error)
-}
-
 // EventsConfig is what [Events] need.
 type EventsConfig struct {
 	Clock  native.Clock
@@ -34,7 +29,7 @@ type EventsConfig struct {
 	Nodes  *Nodes
 	Graph  *Graph
 	Shown  Shown
-	Jobs   Jobs
+	Jobs   *job.Jobs
 	// Begun is closed when this machine was looked at.
 	Begun <-chan struct{}
 }
@@ -43,7 +38,7 @@ type EventsConfig struct {
 type Events struct {
 	cfg      EventsConfig
 	ring     *event.Ring
-	watchers watchers
+	watchers waker.Group   // who waits for something to happen
 	begun    chan struct{} // closed when what was there before is known
 }
 
@@ -54,22 +49,16 @@ func NewEvents(c EventsConfig) *Events {
 
 // Run follows until ctx ends.
 func (e *Events) Run(ctx context.Context) {
-	wake := make(chan struct{}, 1)
-	nudge := func() {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}
-	nodes, doneNodes := e.cfg.Nodes.watchers.add()
+	wake := waker.New()
+	nodes, doneNodes := e.cfg.Nodes.watchers.Add()
 	defer doneNodes()
-	graph, doneGraph := e.cfg.Graph.watchers.add() // not its watch: nothing is measured for events
+	graph, doneGraph := e.cfg.Graph.watchers.Add() // not its watch: nothing is measured for events
 	defer doneGraph()
 	var following sync.WaitGroup
 	defer following.Wait()
 	following.Go(func() { // the documents that nothing else is derived from
 		e.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "events", Filter: ledger.Filter{Kinds: []api.Kind{api.KindCondition, api.KindJob}}, Passive: true},
-			func(ledger.Change) { nudge() })
+			func(ledger.Change) { wake.Wake() })
 	})
 	e.seeMachine(ctx, nodes)
 	e.cfg.Graph.draw() // what was plugged all the time may not have been drawn yet
@@ -80,7 +69,7 @@ func (e *Events) Run(ctx context.Context) {
 			return // with ctx
 		}
 		if now = now.After(before); !first && e.ring.Add(api.TimeOf(e.cfg.Clock.Now()), event.Between(before, now)) {
-			e.watchers.wake()
+			e.watchers.Wake()
 		}
 		if before = now; first {
 			close(e.begun)
@@ -119,7 +108,8 @@ func (e *Events) seeMachine(ctx context.Context, nodes <-chan struct{}) {
 // moment is what is derived now.
 func (e *Events) moment(ctx context.Context) (event.Moment, error) {
 	// As they were drawn last: that a picture was drawn wakes who asks.
-	cables := e.cfg.Graph.Current().Cables
+	built, _ := e.cfg.Graph.Latest()
+	cables := built.Cables().Cables
 	m := event.Moment{Nodes: e.known(e.cfg.Nodes.Current().Nodes), Cables: cables, Conditions: e.cfg.Shown.with(cables)}
 	all, err := e.cfg.Jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
 	if err != nil {
@@ -170,7 +160,7 @@ func (r readEvents) Current() happened {
 }
 
 func (r readEvents) watch() (h happened, wake <-chan struct{}, done func()) {
-	wake, done = r.watchers.add() // before they are read: what comes in between wakes
+	wake, done = r.watchers.Add() // before they are read: what comes in between wakes
 	return r.Current(), wake, done
 }
 
@@ -188,7 +178,7 @@ func newer(before, after happened) ([]api.Event, bool) {
 	return nil, false
 }
 
-// list is what is wanted of it.
+// list gives the events from the time on that a client asks for.
 func (h happened) list(p api.EventSelect) api.EventListResult {
 	result := api.EventListResult{Events: []api.Event{}, KeptSince: h.since}
 	for _, e := range h.entries {
@@ -197,39 +187,4 @@ func (h happened) list(p api.EventSelect) api.EventListResult {
 		}
 	}
 	return result
-}
-
-// watchers are who waits for something derived to become another.
-type watchers struct {
-	mu      sync.Mutex
-	waiting map[chan struct{}]bool
-}
-
-// add gives a channel that has a token whenever there may be something new; done
-// ends that.
-func (w *watchers) add() (wake <-chan struct{}, done func()) {
-	c := make(chan struct{}, 1)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting == nil {
-		w.waiting = map[chan struct{}]bool{}
-	}
-	w.waiting[c] = true
-	return c, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.waiting, c)
-	}
-}
-
-// wake gives everybody a token.
-func (w *watchers) wake() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for c := range w.waiting {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
 }

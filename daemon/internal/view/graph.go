@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -9,8 +10,10 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
+	"fulmen/native/waker"
 )
 
 const (
@@ -26,28 +29,6 @@ const (
 // of the time. Least is where it takes none.
 func restAfter(took, least time.Duration) time.Duration { return min(max(19*took, least), mostRest) }
 
-// GraphKinds are the kinds of documents that the graph is made of.
-func GraphKinds() []api.Kind {
-	return []api.Kind{
-		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile,
-		api.KindRDMAChange, api.KindNodeState, api.KindCondition,
-	}
-}
-
-// Cables raises the conditions of this node's cables; health.Cables is one.
-type Cables interface {
-	// Plugged takes what a port of this Mac is now.
-	Plugged(port health.Port)
-	// Removed takes that a receptacle is there no more.
-	Removed(receptacle api.Receptacle)
-	// Networked takes the interfaces of this Mac, which people call by the name.
-	Networked(network api.Network, name string)
-	// Drawn takes the cables and paths of a new graph.
-	Drawn(list api.LinkListResult, name func(api.NodeID) string)
-	// Concerned takes what is wrong with the RDMA of this Mac.
-	Concerned(causes []api.Cause)
-}
-
 // Staleness says which nodes' documents may be old; [Nodes] does.
 type Staleness interface {
 	// IsStale reports whether a node's documents may be old.
@@ -60,7 +41,7 @@ type Staleness interface {
 type GraphConfig struct {
 	Ledger    *ledger.Ledger
 	Staleness Staleness
-	Cables    Cables
+	Cables    *health.Cables // raises the conditions of this node's cables
 	Now       func() time.Time
 	// TTL tells how old results may be.
 	TTL func() (socket, rdma time.Duration)
@@ -75,11 +56,10 @@ type GraphConfig struct {
 // watches it.
 type Graph struct {
 	cfg      GraphConfig
-	watchers watchers
+	watchers waker.Group // who waits for it to become another
 	read     NodeCache
 
 	mu     sync.Mutex
-	list   api.LinkListResult
 	built  topology.Graph
 	number uint64          // of built, from 1
 	drawOf []topology.Node // what built was made of
@@ -90,7 +70,7 @@ func NewGraph(c GraphConfig) *Graph { return &Graph{cfg: c} }
 
 // nodes are what the documents say now of the nodes that the graph is made of.
 func (g *Graph) nodes() []topology.Node {
-	nodes, _ := g.read.Of(g.cfg.Ledger.List(ledger.Filter{Kinds: GraphKinds()}), g.cfg.Staleness.IsStale)
+	nodes, _ := g.read.Of(g.cfg.Ledger.List(ledger.Filter{Kinds: topology.Kinds()}), g.cfg.Staleness.IsStale)
 	return nodes
 }
 
@@ -108,17 +88,17 @@ func (g *Graph) buildOf(nodes []topology.Node) topology.Graph {
 func (g *Graph) CablesNow() []api.Cable {
 	nodes := g.nodes()
 	g.mu.Lock()
-	drawOf, drawn := g.drawOf, g.list.Cables
+	drawOf, drawn := g.drawOf, g.built
 	g.mu.Unlock()
 	if len(nodes) > 0 && len(nodes) == len(drawOf) && &nodes[0] == &drawOf[0] { // read once, they are shared
-		return drawn
+		return drawn.Cables().Cables
 	}
-	return g.buildOf(nodes).List().Cables
+	return g.buildOf(nodes).Cables().Cables
 }
 
 // Run follows the documents until ctx ends.
 func (g *Graph) Run(ctx context.Context) error {
-	found, documents := g.cfg.Ledger.Follow(ledger.WatchOptions{Name: "graph", Filter: ledger.Filter{Kinds: GraphKinds()}, Passive: true})
+	found, documents := g.cfg.Ledger.Follow(ledger.WatchOptions{Name: "graph", Filter: ledger.Filter{Kinds: topology.Kinds()}, Passive: true})
 	defer documents.Close()
 	defer g.cfg.Staleness.OnStale(g.draw)()
 	g.see(ledger.Change{Put: found})
@@ -155,14 +135,14 @@ func (g *Graph) see(change ledger.Change) {
 		switch key := record.Key(); {
 		case key.Node != own:
 		case key.Kind == api.KindThunderbolt && record.Decode(&port) == nil:
-			g.cfg.Cables.Plugged(health.Port{Thunderbolt: port, Unknown: record.Document().Unknown})
+			g.cfg.Cables.Plugged(port, record.Document().Unknown)
 		case key.Kind == api.KindNetwork && record.Decode(&network) == nil:
 			g.cfg.Cables.Networked(network, Name(g.cfg.Ledger, own))
 		}
 	}
 	for _, key := range change.Del {
-		if receptacle, err := api.ParseReceptacle(key.Name); err == nil && key.Node == own && key.Kind == api.KindThunderbolt {
-			g.cfg.Cables.Removed(receptacle)
+		if portNumber, err := api.ParsePortNumber(key.Name); err == nil && key.Node == own && key.Kind == api.KindThunderbolt {
+			g.cfg.Cables.Removed(portNumber)
 		}
 	}
 }
@@ -171,16 +151,15 @@ func (g *Graph) see(change ledger.Change) {
 func (g *Graph) draw() {
 	nodes := g.nodes()
 	built := g.buildOf(nodes)
-	list := built.List()
 	g.mu.Lock()
-	g.list, g.built, g.drawOf = list, built, nodes
+	g.built, g.drawOf = built, nodes
 	g.number++
 	g.mu.Unlock()
-	g.watchers.wake()
+	g.watchers.Wake()
 	if g.cfg.Drawn != nil {
 		g.cfg.Drawn()
 	}
-	g.cfg.Cables.Drawn(list, func(id api.NodeID) string { return Name(g.cfg.Ledger, id) })
+	g.cfg.Cables.Drawn(built.Cables(), func(id api.NodeID) string { return Name(g.cfg.Ledger, id) })
 	g.cfg.Cables.Concerned(readiness.Concerns(g.cfg.Ledger.Node(), built.RDMACables(), built.Readiness()))
 	if g.cfg.Then != nil {
 		g.cfg.Then(built)
@@ -197,16 +176,15 @@ func (g *Graph) Latest() (topology.Graph, uint64) {
 // watch gives the graph and a channel that has a token whenever it may have
 // become another; done ends that. Meanwhile its measurements are kept fresh.
 func (g *Graph) watch() (list api.LinkListResult, wake <-chan struct{}, done func()) {
-	wake, end := g.watchers.add() // before the graph is read: a change in between wakes
+	wake, end := g.watchers.Add() // before the graph is read: a change in between wakes
 	forget := g.cfg.Ledger.Want(ledger.Filter{Kinds: []api.Kind{api.KindLinkProfile}})
 	return g.Current(), wake, func() { end(); forget() }
 }
 
 // Current is the graph as it was drawn last.
 func (g *Graph) Current() api.LinkListResult {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.list
+	built, _ := g.Latest()
+	return built.List()
 }
 
 // LeadsTo reports whether a cable leads from this node to another: the picture of the
@@ -231,7 +209,7 @@ func (g *Graph) LeadsTo(link api.LinkID, to api.NodeID) bool {
 // jobs that start have it made several times of the same documents.
 type NodeCache struct {
 	mu    sync.Mutex
-	read  []readNode // of each node of which there are records, in their order
+	read  map[api.NodeID]*readNode
 	nodes []topology.Node
 	notes []api.Cause
 }
@@ -250,43 +228,30 @@ type readNode struct {
 func (r *NodeCache) Of(records []*ledger.Record, isStale func(api.NodeID) bool) ([]topology.Node, []api.Cause) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var read []readNode
+	read := make(map[api.NodeID]*readNode, len(r.read))
+	var nodes []topology.Node
+	var notes []api.Cause
 	isSame := true
-	old := r.read
 	for left := records; len(left) > 0; {
 		node := left[0].Key().Node
 		n := slices.IndexFunc(left, func(record *ledger.Record) bool { return record.Key().Node != node })
 		if n < 0 {
 			n = len(left)
 		}
-		now := readNode{records: left[:n], isStale: isStale != nil && isStale(node)}
-		left = left[n:]
-		for len(old) > 0 && old[0].node() < node {
-			old, isSame = old[1:], false
-		}
+		now, stale := r.read[node], isStale != nil && isStale(node)
 		// A record is one version of a document, so that the same ones say the same.
-		if len(old) > 0 && old[0].isStale == now.isStale && slices.Equal(old[0].records, now.records) {
-			now = old[0]
-		} else {
-			isSame = false
+		if now == nil || now.isStale != stale || !slices.Equal(now.records, left[:n]) {
+			isSame, now = false, &readNode{records: left[:n], isStale: stale}
 			now.read()
 		}
-		if len(old) > 0 && old[0].node() == node {
-			old = old[1:]
-		}
-		read = append(read, now)
+		read[node], left = now, left[n:]
+		nodes, notes = append(nodes, now.nodes...), append(notes, now.notes...)
 	}
-	if isSame && len(old) == 0 {
-		return r.nodes, r.notes
-	}
-	r.read, r.nodes, r.notes = read, nil, nil
-	for _, one := range read {
-		r.nodes, r.notes = append(r.nodes, one.nodes...), append(r.notes, one.notes...)
+	if !isSame || len(read) != len(r.read) {
+		r.read, r.nodes, r.notes = read, nodes, notes
 	}
 	return r.nodes, r.notes
 }
-
-func (r *readNode) node() api.NodeID { return r.records[0].Key().Node }
 
 // read reads the documents of one node.
 func (r *readNode) read() {
@@ -295,4 +260,91 @@ func (r *readNode) read() {
 		docs[i] = record.Shared()
 	}
 	r.nodes, r.notes = topology.NodesOfHeld(docs, func(api.NodeID) bool { return r.isStale })
+}
+
+// linkList is the graph of the documents as they are now.
+func (m Methods) linkList(context.Context, *server.Caller, api.Empty) (api.LinkListResult, error) {
+	return m.Graph.Build().List(), nil
+}
+
+// linkGet is one cable with what was measured on it and its readiness for RDMA.
+func (m Methods) linkGet(_ context.Context, _ *server.Caller, p api.LinkSelect) (api.LinkGetResult, error) {
+	graph := m.Graph.Build()
+	list := graph.List()
+	cable, err := topology.FindCable(list.Cables, p.Link, m.Nodes.Find)
+	if err != nil {
+		return api.LinkGetResult{}, err
+	}
+	result := api.LinkGetResult{Cable: cable, Rows: []api.LinkRow{}, RDMA: graph.ReadinessOf(cable)}
+	for _, row := range list.Rows {
+		if cable.Link.Valid() && row.Link == cable.Link {
+			result.Rows = append(result.Rows, row)
+		}
+	}
+	return result, nil
+}
+
+// linkWatch is the graph, and every change after.
+func (m Methods) linkWatch(_ context.Context, c *server.Caller, _ api.Empty) (api.LinkWatchResult, error) {
+	sub, list, err := stream(c, m.Graph, topology.Diff,
+		func(sub api.Subscription, n uint64, change api.LinkChanged) any {
+			change.Sub, change.N = sub, n
+			return change
+		},
+		func(sub api.Subscription) any { return api.LinkChanged{Sub: sub, Lagged: true} })
+	if err != nil {
+		return api.LinkWatchResult{}, err
+	}
+	return api.LinkWatchResult{Sub: sub, LinkListResult: list}, nil
+}
+
+// linkExport writes the graph for another tool.
+func (m Methods) linkExport(_ context.Context, _ *server.Caller, p api.LinkExportParams) (api.LinkExportResult, error) {
+	return m.Graph.Build().Export(p, m.Nodes.Find)
+}
+
+// derived is something that is derived anew after every change.
+type derived[V any] interface {
+	// watch gives it as it is, and a channel with a token whenever it may have
+	// become another.
+	watch() (now V, wake <-chan struct{}, done func())
+	// Current is it as it is.
+	Current() V
+}
+
+// stream gives a client something derived, and what changes after it. tell makes
+// the message of a change, lagged the last word of a subscription that is over.
+func stream[V, C any](c *server.Caller, of derived[V], diff func(before, after V) (C, bool),
+	notify func(sub api.Subscription, n uint64, change C) any, lagged func(api.Subscription) any,
+) (sub api.Subscription, first V, err error) {
+	s, err := c.Subscribe(lagged)
+	if err != nil {
+		return sub, first, err
+	}
+	first, wake, done := of.watch()
+	go func() {
+		defer s.End()
+		defer done()
+		for seen := first; ; {
+			select {
+			case <-s.Done():
+				return
+			case <-wake:
+			}
+			now := of.Current()
+			change, changed := diff(seen, now)
+			if !changed {
+				continue
+			}
+			seen = now
+			err := s.Send("", func(n uint64) any { return notify(s.Sub(), n, change) })
+			if errors.Is(err, api.ReasonMessageTooLarge) {
+				_ = s.Send("", func(uint64) any { return lagged(s.Sub()) }) // the last word
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return s.Sub(), first, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,15 +24,6 @@ type noCounter struct{}
 
 func (noCounter) LoadVersion() (api.Version, error) { return api.Version{}, nil }
 func (noCounter) SaveVersion(api.Version) error     { return nil }
-
-// documents publishes what owners write.
-type documents struct{ writer *ledger.Writer }
-
-func (d documents) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	return d.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
-}
-
-func (d documents) Delete(kind api.Kind, name string) error { return d.writer.Delete(kind, name) }
 
 // fresh is a cluster in which no document is old.
 type fresh struct{}
@@ -55,12 +47,12 @@ func newGraph(t *testing.T, queue int) *graphRig {
 		t.Fatal(err)
 	}
 	r := &graphRig{writer: writer, ledger: held}
-	conditions := health.New(documents{writer.Owner("health", api.KindCondition)}, time.Now)
+	conditions := health.New(ledger.Documents{Writer: writer.Owner("health", api.KindCondition)}, time.Now, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	r.Graph = NewGraph(GraphConfig{
 		Ledger: held, Staleness: fresh{},
 		Now:    func() time.Time { r.draws.Add(1); return time.Now() },
 		TTL:    func() (socket, rdma time.Duration) { return 0, 0 },
-		Cables: health.NewCables(conditions, held.Node(), nativetest.NewClock(time.Now()), func(err error) { t.Error(err) }),
+		Cables: health.NewCables(conditions, held.Node(), nativetest.NewClock(time.Now())),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -76,9 +68,9 @@ func newGraph(t *testing.T, queue int) *graphRig {
 }
 
 // plug publishes a receptacle with a stranger in it, or without.
-func (r *graphRig) plug(t *testing.T, number api.Receptacle, plugged bool) {
+func (r *graphRig) plug(t *testing.T, number api.PortNumber, plugged bool) {
 	t.Helper()
-	port := api.Thunderbolt{Receptacle: number, Connected: &plugged}
+	port := api.Thunderbolt{PortNumber: number, Connected: &plugged}
 	if plugged {
 		port.Peers = []api.ThunderboltPeer{{DomainUUID: "A"}}
 	}
@@ -95,21 +87,21 @@ func TestGraphGathersWhatBelongsTogether(t *testing.T) {
 		list, wake, done := r.watch()
 		is.Equal(len(list.Cables), 0)
 		for n := range 8 {
-			r.plug(t, api.Receptacle(n+1), n == 2)
+			r.plug(t, api.PortNumber(n+1), n == 2)
 			time.Sleep(graphSettle / 10)
 		}
 		time.Sleep(graphSettle)
 		synctest.Wait()
 		is.Equal(r.draws.Load(), int64(2)) // one graph for all
 		<-wake
-		is.Equal(r.Current().Cables[0].Ends[0].End, api.LinkEnd{Node: r.ledger.Node(), Receptacle: 3})
+		is.Equal(r.Current().Cables[0].Ends[0].End, api.LinkEnd{Node: r.ledger.Node(), PortNumber: 3})
 
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		is.Equal(r.draws.Load(), int64(2)) // nothing moves by itself
 		is.Equal(len(wake), 0)
 		done()
-		is.Equal(len(r.watchers.waiting), 0)
+		is.Equal(len(r.watchers.All()), 0)
 	})
 }
 
@@ -133,7 +125,7 @@ func TestGraphHasTheCablesOfNow(t *testing.T) {
 		r.plug(t, 1, false)
 		is.Equal(len(r.CablesNow()), 0)
 		r.plug(t, 2, true)
-		is.Equal(r.CablesNow()[0].Ends[0].End.Receptacle, api.Receptacle(2))
+		is.Equal(r.CablesNow()[0].Ends[0].End.PortNumber, api.PortNumber(2))
 	})
 }
 
@@ -157,8 +149,8 @@ func TestGraphOutlivesALag(t *testing.T) {
 		r := newGraph(t, 4)
 		var drafts []ledger.Draft
 		for n := range 20 {
-			port := api.Thunderbolt{Receptacle: api.Receptacle(n + 1), Connected: new(true), Peers: []api.ThunderboltPeer{{DomainUUID: "A"}}}
-			drafts = append(drafts, ledger.Draft{Kind: api.KindThunderbolt, Name: port.Receptacle.String(), Value: port})
+			port := api.Thunderbolt{PortNumber: api.PortNumber(n + 1), Connected: new(true), Peers: []api.ThunderboltPeer{{DomainUUID: "A"}}}
+			drafts = append(drafts, ledger.Draft{Kind: api.KindThunderbolt, Name: port.PortNumber.String(), Value: port})
 		}
 		is.NoErr(r.writer.Put(drafts...)) // more at once than the watcher's queue takes
 		synctest.Wait()

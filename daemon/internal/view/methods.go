@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -12,7 +11,7 @@ import (
 	"fulmen/daemon/internal/topology"
 )
 
-// Methods are those by which clients see what is derived.
+// Methods are the methods of the API that show what is derived.
 type Methods struct {
 	Ledger *ledger.Ledger
 	Nodes  *Nodes
@@ -81,57 +80,12 @@ func (m Methods) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeC
 	if err := m.Alive(); err != nil {
 		return api.NodeConditionsResult{}, err
 	}
-	var wanted []api.NodeID
-	for _, ref := range p.Nodes {
-		id, err := m.Nodes.Find(ref)
-		if err != nil {
-			return api.NodeConditionsResult{Conditions: []api.NodeCondition{}}, err
-		}
-		wanted = append(wanted, id)
+	wanted, err := topology.FindAll(p.Nodes, m.Nodes.Find)
+	if err != nil {
+		return api.NodeConditionsResult{}, err
 	}
 	isWanted := func(id api.NodeID) bool { return len(wanted) == 0 || slices.Contains(wanted, id) }
 	return api.NodeConditionsResult{Conditions: m.Shown.Of(isWanted)}, nil
-}
-
-// linkList is the graph of the documents as they are now.
-func (m Methods) linkList(context.Context, *server.Caller, api.Empty) (api.LinkListResult, error) {
-	return m.Graph.Build().List(), nil
-}
-
-// linkGet is one cable with what was measured on it and its readiness for RDMA.
-func (m Methods) linkGet(_ context.Context, _ *server.Caller, p api.LinkSelect) (api.LinkGetResult, error) {
-	graph := m.Graph.Build()
-	list := graph.List()
-	cable, err := topology.FindCable(list.Cables, p.Link, m.Nodes.Find)
-	if err != nil {
-		return api.LinkGetResult{}, err
-	}
-	result := api.LinkGetResult{Cable: cable, Rows: []api.LinkRow{}, RDMA: graph.ReadinessOf(cable)}
-	for _, row := range list.Rows {
-		if cable.Link.Valid() && row.Link == cable.Link {
-			result.Rows = append(result.Rows, row)
-		}
-	}
-	return result, nil
-}
-
-// linkWatch is the graph, and every change after.
-func (m Methods) linkWatch(_ context.Context, c *server.Caller, _ api.Empty) (api.LinkWatchResult, error) {
-	sub, list, err := stream(c, m.Graph, topology.Diff,
-		func(sub api.Subscription, n uint64, change api.LinkChanged) any {
-			change.Sub, change.N = sub, n
-			return change
-		},
-		func(sub api.Subscription) any { return api.LinkChanged{Sub: sub, Lagged: true} })
-	if err != nil {
-		return api.LinkWatchResult{}, err
-	}
-	return api.LinkWatchResult{Sub: sub, LinkListResult: list}, nil
-}
-
-// linkExport writes the graph for another tool.
-func (m Methods) linkExport(_ context.Context, _ *server.Caller, p api.LinkExportParams) (api.LinkExportResult, error) {
-	return m.Graph.Build().Export(p, m.Nodes.Find)
 }
 
 // eventsFor are the events as a caller may read them, once it is known what are any.
@@ -160,58 +114,12 @@ func (m Methods) eventWatch(ctx context.Context, c *server.Caller, p api.EventSe
 		return api.EventWatchResult{}, err
 	}
 	sub, first, err := stream(c, events, newer,
-		func(sub api.Subscription, n uint64, news []api.Event) any {
-			return api.EventHappened{Sub: sub, N: n, Events: news}
+		func(sub api.Subscription, n uint64, more []api.Event) any {
+			return api.EventHappened{Sub: sub, N: n, Events: more}
 		},
 		func(sub api.Subscription) any { return api.EventHappened{Sub: sub, Lagged: true} })
 	if err != nil {
 		return api.EventWatchResult{}, err
 	}
 	return api.EventWatchResult{Sub: sub, EventListResult: first.list(p)}, nil
-}
-
-// derived is something that is derived anew after every change.
-type derived[V any] interface {
-	// watch gives it as it is, and a channel with a token whenever it may have
-	// become another.
-	watch() (now V, wake <-chan struct{}, done func())
-	// Current is it as it is.
-	Current() V
-}
-
-// stream gives a client something derived, and what changes after it. tell makes
-// the message of a change, lagged the last word of a subscription that is over.
-func stream[V, C any](c *server.Caller, of derived[V], diff func(before, after V) (C, bool),
-	tell func(sub api.Subscription, n uint64, change C) any, lagged func(api.Subscription) any,
-) (sub api.Subscription, first V, err error) {
-	s, err := c.Subscribe(lagged)
-	if err != nil {
-		return sub, first, err
-	}
-	first, wake, done := of.watch()
-	go func() {
-		defer s.End()
-		defer done()
-		for seen := first; ; {
-			select {
-			case <-s.Done():
-				return
-			case <-wake:
-			}
-			now := of.Current()
-			change, changed := diff(seen, now)
-			if !changed {
-				continue
-			}
-			seen = now
-			err := s.Send("", func(n uint64) any { return tell(s.Sub(), n, change) })
-			if errors.Is(err, api.ReasonMessageTooLarge) {
-				_ = s.Send("", func(uint64) any { return lagged(s.Sub()) }) // the last word
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return s.Sub(), first, nil
 }

@@ -2,41 +2,19 @@ package view
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
-	"fulmen/daemon/internal/cluster/discover"
-	"fulmen/daemon/internal/cluster/gossip"
 	"fulmen/daemon/internal/cluster/liveness"
+	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
-
-// Cluster is what this node sees of the others; cluster/node.Node is one.
-type Cluster interface {
-	// State is how a node is seen.
-	State(node api.NodeID) gossip.State
-	// Paths are those to a node.
-	Paths(node api.NodeID) []api.PathView
-	// Isolations are why this node may be found by nobody.
-	Isolations() []discover.Isolation
-	// Watch calls f after one of these changed.
-	Watch(f func()) (stop func())
-	// FetchLive asks for live documents that nobody watches.
-	FetchLive(ctx context.Context, kinds []api.Kind)
-}
-
-// Conditions is where is told what is wrong with this node.
-type Conditions interface {
-	// Raise says that a condition of a subject holds.
-	Raise(code api.Reason, subject, detail string) error
-	// Clear says that it holds no more.
-	Clear(code api.Reason, subject string) error
-}
 
 // NodesConfig is what [Nodes] need.
 type NodesConfig struct {
@@ -44,58 +22,49 @@ type NodesConfig struct {
 	Started time.Time
 	Clock   native.Clock
 	Ledger  *ledger.Ledger
-	Cluster Cluster
+	Cluster *node.Node // what this node sees of the others
 	Members func() []api.Member
 	// Derive derives a view; liveness.Called does.
 	Derive     func(liveness.Input) liveness.View
-	Conditions Conditions
-	Log        *slog.Logger
+	Conditions *health.Health // is told what is wrong with this node
 }
 
 // Nodes follows what is derived about the members: whether they are reached, by
 // which paths, their names and the totals.
 type Nodes struct {
 	cfg      NodesConfig
-	watchers watchers
-	// isolated are the interfaces for which a condition is raised.
-	isolated map[string]bool
+	watchers waker.Group // who waits for it to become another
 
-	mu      sync.Mutex
-	view    liveness.View
-	stale   []api.NodeID
-	onOther map[int]func() // called when other nodes are stale than before
-	next    int
+	onStale waker.Listeners[func()] // called when other nodes are stale than before
+
+	mu    sync.Mutex
+	view  liveness.View
+	stale []api.NodeID
 }
 
 // NewNodes makes what follows the members. What is known now is derived.
 func NewNodes(c NodesConfig) *Nodes {
-	n := &Nodes{cfg: c, onOther: map[int]func(){}}
+	n := &Nodes{cfg: c}
 	n.Derive()
 	return n
 }
 
 // Run derives the view anew after every change, until ctx ends.
 func (n *Nodes) Run(ctx context.Context) error {
-	wake := make(chan struct{}, 1)
-	nudge := func() {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}
-	stop := n.cfg.Cluster.Watch(nudge)
+	wake := waker.New()
+	stop := n.cfg.Cluster.Watch(wake.Wake)
 	defer stop()
 	var following sync.WaitGroup
 	defer following.Wait()
 	for _, filter := range n.filters() {
 		following.Go(func() {
-			n.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "nodes", Filter: filter, Passive: true}, func(ledger.Change) { nudge() })
+			n.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "nodes", Filter: filter, Passive: true}, func(ledger.Change) { wake.Wake() })
 		})
 	}
 	for {
 		began := n.cfg.Clock.Boot()
 		n.Derive()
-		n.tellIsolations()
+		n.notifyIsolations()
 		rested := make(chan struct{})
 		timer := n.cfg.Clock.AfterFunc(restAfter(n.cfg.Clock.Boot()-began, nodesRest), func() { close(rested) })
 		for _, next := range []<-chan struct{}{rested, wake} {
@@ -120,29 +89,14 @@ func (n *Nodes) filters() []ledger.Filter {
 // watched move several times a second on every node.
 const nodesRest = 50 * time.Millisecond
 
-// tellIsolations raises a condition for each network that keeps Macs from seeing
+// notifyIsolations raises a condition for each network that keeps Macs from seeing
 // each other, and clears those that are over.
-func (n *Nodes) tellIsolations() {
-	now := map[string]bool{}
+func (n *Nodes) notifyIsolations() {
+	now := map[string]string{}
 	for _, i := range n.cfg.Cluster.Isolations() {
-		now[i.Interface] = true
+		now[i.Interface] = "on " + i.Interface
 	}
-	for iface := range n.isolated {
-		if !now[iface] {
-			if err := n.cfg.Conditions.Clear(api.ReasonNetworkIsolatesClients, iface); err != nil {
-				n.cfg.Log.Error("a condition could not be cleared", "error", err)
-			}
-		}
-	}
-	for iface := range now {
-		if n.isolated[iface] {
-			continue
-		}
-		if err := n.cfg.Conditions.Raise(api.ReasonNetworkIsolatesClients, iface, "on "+iface); err != nil {
-			n.cfg.Log.Error("a condition could not be raised", "error", err)
-		}
-	}
-	n.isolated = now
+	n.cfg.Conditions.Only(api.ReasonNetworkIsolatesClients, now)
 }
 
 // Derive makes the view of what is known now, and wakes who watches it.
@@ -175,32 +129,17 @@ func (n *Nodes) Derive() {
 	n.mu.Lock()
 	isOther := !slices.Equal(stale, n.stale)
 	n.view, n.stale = view, stale
-	var calls []func()
-	for _, f := range n.onOther {
-		calls = append(calls, f)
-	}
 	n.mu.Unlock()
-	n.watchers.wake()
+	n.watchers.Wake()
 	if isOther {
-		for _, f := range calls {
+		for _, f := range n.onStale.All() {
 			f()
 		}
 	}
 }
 
 // OnStale has f called whenever other nodes are stale than before; done ends that.
-func (n *Nodes) OnStale(f func()) (done func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.next++
-	number := n.next
-	n.onOther[number] = f
-	return func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.onOther, number)
-	}
-}
+func (n *Nodes) OnStale(f func()) (done func()) { return n.onStale.Add(f) }
 
 // Current is the view as it was derived last.
 func (n *Nodes) Current() liveness.View {
@@ -232,7 +171,7 @@ func (n *Nodes) IsStale(id api.NodeID) bool { return slices.Contains(n.staleNow(
 // watch gives the view and a channel that has a token whenever it may have
 // become another; done ends that.
 func (n *Nodes) watch() (view liveness.View, wake <-chan struct{}, done func()) {
-	wake, done = n.watchers.add() // before the view is read: a change in between wakes
+	wake, done = n.watchers.Add() // before the view is read: a change in between wakes
 	return n.Current(), wake, done
 }
 

@@ -5,30 +5,27 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/placement"
+	"fulmen/daemon/internal/topology"
 )
 
-// Planner places jobs by the documents of now.
+// Planner places jobs by the documents as they are now.
 type Planner struct {
 	Ledger *ledger.Ledger
 	Nodes  *Nodes
-	// Members are the cluster's, and Times how old results may be.
+	Graph  *Graph
+	// Members are the cluster's.
 	Members func() []api.NodeID
-	TTL     func() (socket, rdma time.Duration)
 	// Trusted are the networks that carry jobs.
 	Trusted func() []netip.Prefix
-	Now     func() time.Time
 	// Asked hears that measurements were read.
 	Asked func()
-
-	read NodeCache
 }
 
-// Plan is where a job would run now.
+// Plan implements job.Planner.
 func (p *Planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error) {
 	result, err := p.place(ctx, spec, mlx, true)
 	if err != nil {
@@ -43,7 +40,7 @@ func (p *Planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID
 	return *result.Plan, nil
 }
 
-// Explain is the same in full, with what stands in the way.
+// Explain plans alike and gives the whole result, with what stands in the way.
 func (p *Planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
 	result, err := p.place(ctx, spec, mlx, false)
 	if err != nil {
@@ -68,17 +65,13 @@ func (p *Planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeI
 	var drawn []*ledger.Record
 	for _, record := range p.Ledger.List(ledger.Filter{Kinds: placement.Kinds()}) {
 		docs = append(docs, record.Document())
-		if slices.Contains(placement.GraphKinds(), record.Key().Kind) {
+		if slices.Contains(topology.Kinds(), record.Key().Kind) {
 			drawn = append(drawn, record)
 		}
 	}
-	nodes, _ := p.read.Of(drawn, func(id api.NodeID) bool { return id != p.Ledger.Node() && p.Nodes.IsStale(id) })
-	socket, rdma := p.TTL()
-	in, _ := placement.InputOf(placement.Source{
-		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: p.Ledger.Node(), Documents: docs, Nodes: nodes, Stale: p.Nodes.IsStale,
-		Programs: mlx, Brief: brief,
-		Trusted: p.Trusted(), At: api.TimeOf(p.Now()),
-		SocketTTL: socket, RDMATTL: rdma,
-	})
+	nodes, _ := p.Graph.read.Of(drawn, p.Nodes.IsStale)
+	in, _ := placement.InputOf(placement.Input{
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Documents: docs, Graph: p.Graph.buildOf(nodes), Trusted: p.Trusted(), Brief: brief,
+	}, nodes, mlx)
 	return placement.Plan(in), nil
 }

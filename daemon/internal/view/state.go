@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology"
 )
 
 // batchBytes bounds what one reading of changes gives, so that it fits a
@@ -20,7 +21,8 @@ const batchBytes = api.MaxMessageBytes / 2
 type State struct {
 	Ledger *ledger.Ledger
 	Nodes  *Nodes
-	// Jobs are those of which documents count, and May says who may act for whom.
+	// Jobs knows which jobs' documents count. May reports whether the principal by may
+	// act for the principal of.
 	Jobs JobsKnown
 	May  func(by, of api.Principal) bool
 }
@@ -55,63 +57,51 @@ func (v State) sees(who server.Viewer) func(*ledger.Record) bool {
 	}
 }
 
-// Snapshot is the server's.
+// Snapshot implements [server.Facts]: the documents that the viewer may read.
 func (v State) Snapshot(ctx context.Context, viewer server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
-	filter, err := v.filter(sel)
+	nodes, err := topology.FindAll(sel.Nodes, v.Nodes.Find)
 	if err != nil {
 		return server.Snapshot{}, err
 	}
 	v.Nodes.cfg.Cluster.FetchLive(ctx, sel.Kinds)
-	return server.Snapshot{Docs: records(v.Ledger.List(filter), v.sees(viewer)), Stale: v.Nodes.staleNow()}, nil
+	return server.Snapshot{Docs: records(v.Ledger.List(ledger.Filter{Kinds: sel.Kinds, Nodes: nodes}), v.sees(viewer)), Stale: v.Nodes.staleNow()}, nil
 }
 
-// Watch is the server's.
+// Watch implements [server.Facts]: a snapshot, and what changes after it.
 func (v State) Watch(_ context.Context, viewer server.Viewer, sel api.StateSelect, name string) (server.Snapshot, server.Changes, error) {
-	filter, err := v.filter(sel)
+	nodes, err := topology.FindAll(sel.Nodes, v.Nodes.Find)
 	if err != nil {
 		return server.Snapshot{}, nil, err
 	}
-	found, watcher := v.Ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
-	c := &changes{watcher: watcher, nodes: v.Nodes, sees: v.sees(viewer), told: v.Nodes.staleNow()}
+	found, watcher := v.Ledger.Watch(ledger.WatchOptions{Name: name, Filter: ledger.Filter{Kinds: sel.Kinds, Nodes: nodes}, BatchBytes: batchBytes})
+	c := &changes{watcher: watcher, nodes: v.Nodes, sees: v.sees(viewer), reported: v.Nodes.staleNow()}
 	c.done = v.Nodes.OnStale(c.staleChanged)
-	return server.Snapshot{Docs: records(found, c.sees), Stale: c.told}, c, nil
-}
-
-// filter finds the nodes that a person means.
-func (v State) filter(sel api.StateSelect) (ledger.Filter, error) {
-	filter := ledger.Filter{Kinds: sel.Kinds}
-	for _, ref := range sel.Nodes {
-		node, err := v.Nodes.Find(ref)
-		if err != nil {
-			return filter, err
-		}
-		filter.Nodes = append(filter.Nodes, node)
-	}
-	return filter, nil
+	return server.Snapshot{Docs: records(found, c.sees), Stale: c.reported}, c, nil
 }
 
 // changes is a watcher in the form of the server, with the nodes that are stale.
 type changes struct {
-	watcher *ledger.Watcher
-	nodes   *Nodes
-	sees    func(*ledger.Record) bool
-	told    []api.NodeID
-	done    func()
+	watcher  *ledger.Watcher
+	nodes    *Nodes
+	sees     func(*ledger.Record) bool
+	reported []api.NodeID
+	done     func()
 
 	mu        sync.Mutex
 	interrupt context.CancelFunc // ends the wait of Next
 }
 
-// Next is the server's: documents that changed, or that others are stale now.
+// Next implements [server.Changes]: documents that changed, or that others are stale
+// now.
 func (c *changes) Next(ctx context.Context) (server.Change, error) {
 	for {
 		waiting, cancel := context.WithCancel(ctx)
 		c.mu.Lock()
 		c.interrupt = cancel
 		c.mu.Unlock()
-		if stale := c.nodes.staleNow(); !slices.Equal(stale, c.told) {
+		if stale := c.nodes.staleNow(); !slices.Equal(stale, c.reported) {
 			cancel()
-			c.told = stale
+			c.reported = stale
 			return server.Change{Stale: stale}, nil
 		}
 		change, err := c.watcher.Next(waiting)
@@ -134,7 +124,7 @@ func (c *changes) staleChanged() {
 	}
 }
 
-// Close is the server's.
+// Close implements [server.Changes].
 func (c *changes) Close() {
 	c.done()
 	c.watcher.Close()

@@ -93,8 +93,8 @@ func (m *Machine) SetStored(key string, value any) {
 	C.sim_stored_set(m.c, k, b, size)
 }
 
-// TellStored announces that the stored configuration was committed, or applied.
-func (m *Machine) TellStored(applied bool) {
+// NotifyStored announces that the stored configuration was committed, or applied.
+func (m *Machine) NotifyStored(applied bool) {
 	C.sim_stored_tell(m.c, map[bool]C.uint32_t{false: 1, true: 2}[applied])
 }
 

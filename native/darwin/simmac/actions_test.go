@@ -16,7 +16,7 @@ import (
 )
 
 // network is what A tells of its network once its Mac has followed.
-func (d *desk) network(t *testing.T) native.Network {
+func (d *machines) network(t *testing.T) native.Network {
 	t.Helper()
 	is.New(t).NoErr(d.macs["A"].Project())
 	return *d.snapshot(t, "A", native.AreaNetwork).Network
@@ -29,7 +29,7 @@ var spec = native.ServiceSpec{Interface: "en3", Name: "Fulmen Thunderbolt 2", Ad
 func TestAPortOutOfTheBridgeAndBack(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	ctx, act := t.Context(), d.platforms["A"].Network
 	before := d.network(t)
 	bridge, ok := before.BridgeOf("en3")
@@ -70,7 +70,7 @@ func TestAPortOutOfTheBridgeAndBack(t *testing.T) {
 func TestActionsThatFail(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	ctx, act, machine := t.Context(), d.platforms["A"].Network, d.macs["A"].Machine
 	is.True(errors.Is(act.SetBridgeMember(ctx, "bridge9", "en3", false), native.ErrNotFound))
 	is.True(errors.Is(act.SetBridgeMember(ctx, "bridge0", "en99", true), native.ErrNotFound))
@@ -100,13 +100,13 @@ func TestActionsThatFail(t *testing.T) {
 func TestTheKernelAndTheStoredBridgeDisagree(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	is.NoErr(d.platforms["A"].Network.SetBridgeMember(t.Context(), "bridge0", "en3", false))
 	d.network(t)
 	defer d.macs["A"].Still()() // a hint may still come, and would put the bridge right
 	d.macs["A"].Machine.SetBridge("bridge0", []any{"en2", "en3"})
 	b, _ := d.snapshot(t, "A", native.AreaNetwork).Network.BridgeOf("en3")
-	is.True(b.Disagree())
+	is.True(len(b.KernelMembers) != len(b.StoredMembers))
 	is.NoErr(d.platforms["A"].Network.SetBridgeMember(t.Context(), "bridge0", "en3", false))
 	_, ok := d.snapshot(t, "A", native.AreaNetwork).Network.BridgeOf("en3")
 	is.True(!ok)
@@ -115,7 +115,7 @@ func TestTheKernelAndTheStoredBridgeDisagree(t *testing.T) {
 func TestIdleSleepIsHeldOff(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	held := map[int64]bool{}
 	d.macs["A"].Machine.SetHooks(simfw.Hooks{Assertion: func(id int64) {
 		if id > 0 {

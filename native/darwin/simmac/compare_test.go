@@ -19,7 +19,7 @@ import (
 func TestSecondSources(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	do(t, d, "plug A.tb2 B.tb1 80G")
 	source := sourceOf(t, d)
 	right := *variantFacts(t, source, variant{change: func(*simmac.Node) {}}, []native.Area{native.AreaThunderbolt}).Thunderbolt
@@ -32,15 +32,15 @@ func TestSecondSources(t *testing.T) {
 		differ, unknown []string
 	}{
 		{name: "as it is"},
-		{name: "another domain", profiler: func(p *native.Thunderbolt) { p.Ports[1].DomainUUID = "0000AAAA-0000-4000-8000-000000000000" }, differ: []string{"receptacle 2, domain_uuid"}},
-		{name: "a peer that is gone", profiler: func(p *native.Thunderbolt) { p.Ports[1].Peers = []native.Peer{} }, differ: []string{"receptacle 2, peers"}},
+		{name: "another domain", profiler: func(p *native.Thunderbolt) { p.Ports[1].DomainUUID = "0000AAAA-0000-4000-8000-000000000000" }, differ: []string{"port 2, domain_uuid"}},
+		{name: "a peer that is gone", profiler: func(p *native.Thunderbolt) { p.Ports[1].Peers = []native.Peer{} }, differ: []string{"port 2, peers"}},
 		{name: "half the speed", profiler: func(p *native.Thunderbolt) {
 			link := *p.Ports[1].Negotiated
 			link.TxBitsPerS, link.RxBitsPerS = 40e9, 40e9
 			p.Ports[1].Negotiated = &link
-		}, differ: []string{"receptacle 2, negotiated"}},
-		{name: "no system_profiler", err: context.DeadlineExceeded, unknown: []string{"receptacles"}},
-		{name: "an offer that the driver does not find", variant: variant{change: func(a *simmac.Node) { rename(a, "AppleThunderboltRDMAPeerInterface") }}, differ: []string{"receptacle 2, computers that offer RDMA"}},
+		}, differ: []string{"port 2, negotiated"}},
+		{name: "no system_profiler", err: context.DeadlineExceeded, unknown: []string{"ports"}},
+		{name: "an offer that the driver does not find", variant: variant{change: func(a *simmac.Node) { rename(a, "AppleThunderboltRDMAPeerInterface") }}, differ: []string{"port 2, computers that offer RDMA"}},
 		{name: "a device that the library lacks", variant: variant{verbs: verbs()[1:]}, differ: []string{"RDMA devices"}, unknown: []string{"rdma_en2, state of its port"}},
 		{name: "a port that is down for the library", variant: variant{verbs: down(verbs(), "rdma_en3")}, differ: []string{"rdma_en3, state of its port"}},
 		{name: "no library", variant: variant{verbs: "missing"}, unknown: []string{"RDMA devices"}},
@@ -51,12 +51,12 @@ func TestSecondSources(t *testing.T) {
 				c.variant.change = func(*simmac.Node) {}
 			}
 			p, _, _ := variantOf(t, source, c.variant, func(context.Context) (native.Thunderbolt, error) {
-				told := right
-				told.Ports = slices.Clone(right.Ports)
+				reported := right
+				reported.Ports = slices.Clone(right.Ports)
 				if c.profiler != nil {
-					c.profiler(&told)
+					c.profiler(&reported)
 				}
-				return told, c.err
+				return reported, c.err
 			})
 			var differ, unknown, same []string
 			for _, row := range p.Facts.(native.Comparer).Compare(t.Context()) {
@@ -98,8 +98,8 @@ func TestSecondSourcesOfTheNetwork(t *testing.T) {
 	for _, row := range d.platforms["A"].Facts.(native.Comparer).Compare(t.Context()) {
 		facts[row.Fact] = row
 	}
-	for fact, told := range map[string]string{"en0, IPv4 addresses": "192.168.1.11", "en3, link": "up", "en2, link": "down", "bridge0, members": "en2 en3"} {
-		is.Equal(facts[fact].Told, [2]string{told, told})
+	for fact, reported := range map[string]string{"en0, IPv4 addresses": "192.168.1.11", "en3, link": "up", "en2, link": "down", "bridge0, members": "en2 en3"} {
+		is.Equal(facts[fact].Reported, [2]string{reported, reported})
 		is.True(facts[fact].Same)
 	}
 }

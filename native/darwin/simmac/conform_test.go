@@ -15,7 +15,7 @@ import (
 func TestConformanceScripts(t *testing.T) {
 	skipped := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
 		clean(t)
-		s.Run(t, newDesk(t, s.Cluster))
+		s.Run(t, newMachines(t, s.Cluster))
 	})
 	is.New(t).Equal(len(skipped), 0)
 }
@@ -23,7 +23,7 @@ func TestConformanceScripts(t *testing.T) {
 func TestConform(t *testing.T) {
 	clean(t)
 	nativetest.Conform(t, func(t *testing.T) native.Platform {
-		d := newDesk(t, pair(t))
+		d := newMachines(t, pair(t))
 		do(t, d, "plug A.tb2 B.tb1 80G")
 		return d.platforms["A"]
 	})

@@ -25,7 +25,7 @@ func TestPlugCycles(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") != "" {
 		cycles = 10_000
 	}
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	hints := make(chan struct{}, 1)
 	stop, err := d.platforms["A"].Facts.Watch(func(native.Hint) {
 		select {
@@ -60,7 +60,7 @@ func TestPlugCycles(t *testing.T) {
 }
 
 // quiet waits until receptacle 2 of A tells a state, looking again at each hint.
-func quiet(t *testing.T, d *desk, hints chan struct{}, want native.PortStatus) {
+func quiet(t *testing.T, d *machines, hints chan struct{}, want native.PortStatus) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -30,7 +30,7 @@ func sighted(t *testing.T, seen chan native.Sighting, want func(native.Sighting)
 }
 
 // addresses are those of en0 of A, as its responder tells them.
-func addresses(t *testing.T, d *desk) map[string]any {
+func addresses(t *testing.T, d *machines) map[string]any {
 	t.Helper()
 	en0, ok := d.snapshot(t, "A", native.AreaNetwork).Network.Interface("en0")
 	is.New(t).True(ok)
@@ -40,7 +40,7 @@ func addresses(t *testing.T, d *desk) map[string]any {
 func TestDiscovery(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	ctx := t.Context()
 	d.macs["A"].Machine.SetValue("responder", map[string]any{"host": "a.local.", "addresses": addresses(t, d)})
 	seen := make(chan native.Sighting, 100)
@@ -88,7 +88,7 @@ func TestDiscovery(t *testing.T) {
 func TestWithoutAResponder(t *testing.T) {
 	is := is.New(t)
 	clean(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	d.macs["A"].Machine.SetValue("responder", map[string]any{"absent": true})
 	_, err := d.platforms["A"].Discovery.Browse(t.Context(), "_fulmen._tcp", nil, func(native.Sighting) {})
 	is.True(errors.Is(err, native.ErrUnsupported))
@@ -106,7 +106,7 @@ func TestASearchIsRefused(t *testing.T) {
 	for _, number := range []int{-65555, -65570, -65537} {
 		is := is.New(t)
 		clean(t)
-		d := newDesk(t, pair(t))
+		d := newMachines(t, pair(t))
 		machine := d.macs["A"].Machine
 		machine.SetValue("responder", map[string]any{"refuses": number})
 		seen := make(chan native.Sighting, 100)

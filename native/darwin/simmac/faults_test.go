@@ -16,9 +16,9 @@ import (
 var thunderboltAreas = []native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}
 
 // plugged is a desk with a cable and a peer behind a hub.
-func plugged(t *testing.T) *desk {
+func plugged(t *testing.T) *machines {
 	t.Helper()
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	do(t, d, "plug A.tb2 B.tb1 80G")
 	do(t, d, "plug A.tb3 dock.up 80G")
 	do(t, d, "plug dock.2 B.tb3 40G")

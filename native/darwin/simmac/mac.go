@@ -152,7 +152,9 @@ func (m *Mac) Project() error {
 		return err
 	}
 	m.mu.Lock()
-	merge(&m.facts, s, areas)
+	for _, area := range areas { // one that is absent is silent now
+		m.facts.Part(area).Set(s.Part(area))
+	}
 	facts := m.facts
 	m.mu.Unlock()
 	if facts.Network != nil {
@@ -167,27 +169,6 @@ func (m *Mac) Project() error {
 func (m *Mac) Still() (release func()) {
 	m.projecting.Lock()
 	return m.projecting.Unlock
-}
-
-// merge takes the areas of a newer snapshot over; one that is absent there is
-// silent now.
-func merge(into *native.Snapshot, from native.Snapshot, areas []native.Area) {
-	for _, area := range areas {
-		switch area {
-		case native.AreaIdentity:
-			into.Identity = from.Identity
-		case native.AreaMemory:
-			into.Memory = from.Memory
-		case native.AreaSystem:
-			into.System = from.System
-		case native.AreaNetwork:
-			into.Network = from.Network
-		case native.AreaThunderbolt:
-			into.Thunderbolt = from.Thunderbolt
-		case native.AreaRDMA:
-			into.RDMA = from.RDMA
-		}
-	}
 }
 
 // apply changes what differs: first what nothing announces, so that whoever hears
@@ -242,7 +223,7 @@ func (m *Mac) interfaces() []darwin.SimulatedInterface {
 	var out []darwin.SimulatedInterface
 	for _, i := range m.facts.Network.Interfaces {
 		own := darwin.SimulatedInterface{
-			Name: i.Name, Index: i.Index, Hardware: i.HardwareAddress, MTUBytes: 1500, Up: i.Up != nil && *i.Up,
+			Name: i.Name, Index: i.Index, Hardware: i.HardwareAddress, MTUBytes: 1500, Up: i.Up != nil && *i.Up, Running: i.Up != nil && *i.Up,
 			Loopback: i.Type == native.InterfaceLoopback, PointToPoint: i.Type == native.InterfaceVPN,
 			Addresses: []netip.Prefix{},
 		}

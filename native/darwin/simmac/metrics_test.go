@@ -21,7 +21,7 @@ import (
 // metered is A with meters that say what is set here, and a clock moved by hand.
 func metered(t *testing.T) (*simfw.Machine, native.Platform, *nativetest.Clock) {
 	t.Helper()
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	m := d.macs["A"].Machine
 	is := is.New(t)
 	m.SetValue("pages", map[string]any{

@@ -32,7 +32,7 @@ func ParseIoreg(text []byte) (*Node, error) {
 func hang(parent *Node, v any, place int) error {
 	entry, ok := v.(map[string]any)
 	if !ok {
-		return errors.New("an entry that is no dictionary")
+		return errors.New("an entry is not a dictionary")
 	}
 	class, _ := entry["IOObjectClass"].(string)
 	name, _ := entry["IORegistryEntryName"].(string)

@@ -32,7 +32,7 @@ type secondOpinion struct {
 func newSecondOpinion(t *testing.T, change func(acio *simmac.Node)) *secondOpinion {
 	t.Helper()
 	is := is.New(t)
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	do(t, d, "plug A.tb2 B.tb1 80G")
 	source := sourceOf(t, d)
 	areas := []native.Area{native.AreaThunderbolt}
@@ -64,15 +64,15 @@ func (o *secondOpinion) read(t *testing.T) native.Port {
 func (o *secondOpinion) announce(t *testing.T) {
 	t.Helper()
 	is := is.New(t)
-	heard := make(chan struct{}, 100)
+	received := make(chan struct{}, 100)
 	stop, err := o.Facts.Watch(func(h native.Hint) {
 		if h.Area == native.AreaThunderbolt {
-			heard <- struct{}{}
+			received <- struct{}{}
 		}
 	})
 	is.NoErr(err)
 	o.machine.PowerMessage(powerAwake, 0)
-	<-heard
+	<-received
 	is.NoErr(stop())
 }
 
@@ -170,10 +170,10 @@ func TestSystemProfilerThatDoesNotHelp(t *testing.T) {
 	}{
 		"an error":              {noLink, func(o *secondOpinion, _ *native.Port) { o.err = errors.New("too slow") }, "peers", "too slow"},
 		"an error, of services": {noServices, func(o *secondOpinion, _ *native.Port) { o.err = errors.New("too slow") }, "services", "too slow"},
-		"no receptacle":         {noLink, func(o *secondOpinion, _ *native.Port) { o.answer.Ports = nil }, "peers", "does not tell"},
-		"another domain":        {noLink, func(_ *secondOpinion, p *native.Port) { p.DomainUUID = p.Peers[0].DomainUUID }, "peers", "another domain"},
-		"nothing there":         {noLink, func(_ *secondOpinion, p *native.Port) { p.Status, p.Peers = native.PortEmpty, []native.Peer{} }, "peers", "otherwise"},
-		"behind a hub":          {noLink, func(_ *secondOpinion, p *native.Port) { p.Peers[0].Hub = "0x1" }, "peers", "otherwise"},
+		"no receptacle":         {noLink, func(o *secondOpinion, _ *native.Port) { o.answer.Ports = nil }, "peers", "does not report it either"},
+		"another domain":        {noLink, func(_ *secondOpinion, p *native.Port) { p.DomainUUID = p.Peers[0].DomainUUID }, "peers", "a different domain"},
+		"nothing there":         {noLink, func(_ *secondOpinion, p *native.Port) { p.Status, p.Peers = native.PortEmpty, []native.Peer{} }, "peers", "disagree about what is connected"},
+		"behind a hub":          {noLink, func(_ *secondOpinion, p *native.Port) { p.Peers[0].Hub = "0x1" }, "peers", "disagree about what is connected"},
 		"another computer":      {noServices, func(_ *secondOpinion, p *native.Port) { p.Peers[0].DomainUUID = p.DomainUUID }, "services", "not even networking"},
 		"no services":           {noServices, func(_ *secondOpinion, p *native.Port) { p.Peers[0].Services = nil }, "services", "not even networking"},
 		"an empty list":         {noServices, func(_ *secondOpinion, p *native.Port) { p.Peers[0].Services = []native.PeerService{} }, "services", "not even networking"},

@@ -15,17 +15,17 @@ import (
 	"fulmen/native/sim/scenario"
 )
 
-// TestRecordedDeskIsSimulatedAgain records every Mac of a desk, makes a scenario of the
+// TestRecordedMachinesIsSimulatedAgain records every Mac of a desk, makes a scenario of the
 // recordings alone, and simulates it: each Mac has the same receptacles, cables, interfaces,
 // bridges and RDMA devices again. Names and addresses were replaced, and are no part of it.
-func TestRecordedDeskIsSimulatedAgain(t *testing.T) {
+func TestRecordedMachinesIsSimulatedAgain(t *testing.T) {
 	for _, name := range []string{"as-delivered", "two-studios", "hub-27", "unready", "mixed", "tb4-pair"} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			clean(t)
 			s, err := scenario.Load(name)
 			is.NoErr(err)
-			d := newDesk(t, s)
+			d := newMachines(t, s)
 			var files []recording.File
 			for _, mac := range d.world.Macs() {
 				r, _ := d.macs[mac].Record(d.time)
@@ -39,7 +39,7 @@ func TestRecordedDeskIsSimulatedAgain(t *testing.T) {
 			is.NoErr(err)
 			back, err := scenario.Parse("again.toml", text)
 			is.NoErr(err)
-			again := newDesk(t, back)
+			again := newMachines(t, back)
 			areas := []native.Area{native.AreaIdentity, native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}
 			for _, mac := range d.world.Macs() {
 				was, is2 := recorded(d.snapshot(t, mac, areas...)), recorded(again.snapshot(t, mac, areas...))
@@ -64,7 +64,7 @@ func recorded(s native.Snapshot) map[string]any {
 		}
 		hubs := len(p.Hubs)
 		ports = append(ports, map[string]any{
-			"receptacle": p.Receptacle, "capability": p.Capability, "interface": p.Interface, "place": p.Place,
+			"receptacle": p.PortNumber, "capability": p.Capability, "interface": p.Interface, "place": p.Place,
 			"status": p.Status, "negotiated": p.Negotiated, "peers": peers, "hubs": hubs,
 		})
 	}
@@ -73,7 +73,7 @@ func recorded(s native.Snapshot) map[string]any {
 	}
 	for _, i := range s.Network.Interfaces {
 		if i.Type == native.InterfaceThunderbolt || i.Type == native.InterfaceEthernet || i.Type == native.InterfaceWiFi {
-			interfaces = append(interfaces, map[string]any{"name": i.Name, "type": i.Type, "receptacle": i.Receptacle})
+			interfaces = append(interfaces, map[string]any{"name": i.Name, "type": i.Type, "receptacle": i.PortNumber})
 		}
 	}
 	for _, b := range s.Network.Bridges {

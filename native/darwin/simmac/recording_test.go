@@ -38,11 +38,11 @@ func TestARecordingTellsWhatTheMacTold(t *testing.T) {
 		is.True(secret != "" && !strings.Contains(string(text), secret))
 		is.True(slices.ContainsFunc(replaced, func(r darwin.Replaced) bool { return r.Was == secret && r.Is != secret })) // and it is said
 	}
-	told := r.Facts()
-	is.Equal(told.Check([]native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}), nil)
-	is.Equal(len(told.Thunderbolt.Ports), len(live.Thunderbolt.Ports))
+	reported := r.Facts()
+	is.Equal(reported.Check([]native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}), nil)
+	is.Equal(len(reported.Thunderbolt.Ports), len(live.Thunderbolt.Ports))
 	for i, p := range live.Thunderbolt.Ports {
-		again := told.Thunderbolt.Ports[i]
+		again := reported.Thunderbolt.Ports[i]
 		is.True(again.DomainUUID != p.DomainUUID)
 		p.DomainUUID, again.DomainUUID = "", ""
 		for k := range p.Peers {
@@ -50,13 +50,13 @@ func TestARecordingTellsWhatTheMacTold(t *testing.T) {
 		}
 		is.Equal(again, p)
 	}
-	is.Equal(told.RDMA.Switch, live.RDMA.Switch)
-	is.Equal(len(told.RDMA.Devices), len(live.RDMA.Devices))
-	is.Equal(told.Network.PrimaryInterface, "en0")
-	is.Equal(len(told.Network.Services), len(live.Network.Services))
-	is.Equal(len(told.Network.Interfaces), len(live.Network.Interfaces))
+	is.Equal(reported.RDMA.Switch, live.RDMA.Switch)
+	is.Equal(len(reported.RDMA.Devices), len(live.RDMA.Devices))
+	is.Equal(reported.Network.PrimaryInterface, "en0")
+	is.Equal(len(reported.Network.Services), len(live.Network.Services))
+	is.Equal(len(reported.Network.Interfaces), len(live.Network.Interfaces))
 	for i, was := range live.Network.Interfaces {
-		again := told.Network.Interfaces[i]
+		again := reported.Network.Interfaces[i]
 		is.Equal(len(again.Addresses), len(was.Addresses))
 		for k, a := range was.Addresses {
 			is.Equal(again.Addresses[k].Address.Bits(), a.Address.Bits())

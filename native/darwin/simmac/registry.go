@@ -58,8 +58,8 @@ func DeviceTree(s native.Snapshot) *Node {
 	if s.Thunderbolt != nil {
 		for _, p := range s.Thunderbolt.Ports {
 			if p.Place != "" {
-				root.Add("IOService", fmt.Sprintf("hpm%d", p.Receptacle-1), "", map[string]any{
-					"port-location": append([]byte(p.Place), 0), "acio-parent": handle(p.Receptacle),
+				root.Add("IOService", fmt.Sprintf("hpm%d", p.PortNumber-1), "", map[string]any{
+					"port-location": append([]byte(p.Place), 0), "acio-parent": handle(p.PortNumber),
 				})
 			}
 		}
@@ -68,8 +68,8 @@ func DeviceTree(s native.Snapshot) *Node {
 }
 
 // handle is a receptacle's in the device tree.
-func handle(receptacle int) []byte {
-	return binary.LittleEndian.AppendUint32(nil, uint32(0x100+receptacle))
+func handle(portNumber int) []byte {
+	return binary.LittleEndian.AppendUint32(nil, uint32(0x100+portNumber))
 }
 
 // generation is what a port's capability looks like in the registry: the number
@@ -91,7 +91,7 @@ func generationOf(v native.ThunderboltVersion) generation {
 }
 
 func addController(root *Node, p native.Port, s native.Snapshot) {
-	g, n := generationOf(p.Capability), p.Receptacle
+	g, n := generationOf(p.Capability), p.PortNumber
 	acio := root.Add("AppleARMIODevice", fmt.Sprintf("acio%d", n-1), strconv.FormatInt(int64(n)<<24, 16), map[string]any{"AAPL,phandle": handle(n)})
 	hal := acio.Add("AppleThunderboltHAL"+g.class, "AppleThunderboltHAL"+g.class, "", nil)
 	nhi := hal.Add("AppleThunderboltNHI"+g.class, "AppleThunderboltNHI"+g.class, "", nil)
@@ -123,7 +123,7 @@ func addInterface(local *Node, p native.Port, s native.Snapshot) {
 	}
 	service := local.Add("AppleThunderboltIPService", "AppleThunderboltIPService", "", nil)
 	ip := service.Add("AppleThunderboltIPPort", "AppleThunderboltIPPort", "", map[string]any{
-		"IOLocation": strconv.Itoa(p.Receptacle), "IOLinkStatus": status, "IOLinkSpeed": int64(80_000_000_000),
+		"IOLocation": strconv.Itoa(p.PortNumber), "IOLinkStatus": status, "IOLinkSpeed": int64(80_000_000_000),
 	})
 	if p.Interface == "" {
 		return

@@ -21,7 +21,7 @@ func TestShippedScenarios(t *testing.T) {
 			clean(t)
 			s, err := scenario.Load(name)
 			is.NoErr(err)
-			d := newDesk(t, s)
+			d := newMachines(t, s)
 			d.agree(t)
 			for _, event := range s.TimeLine {
 				is.NoErr(d.Do(event.Op))
@@ -37,7 +37,7 @@ func TestShippedScenarios(t *testing.T) {
 
 // agree compares what both tell of every Mac, without what one of them lacks a
 // word for.
-func (d *desk) agree(t *testing.T) {
+func (d *machines) agree(t *testing.T) {
 	t.Helper()
 	is := is.New(t)
 	areas := []native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}

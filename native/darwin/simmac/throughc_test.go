@@ -97,9 +97,9 @@ func TestTheSlowReread(t *testing.T) {
 	for _, h := range hints {
 		is.Equal(h.Source, "safety.reread")
 	}
-	told := len(hints)
+	reported := len(hints)
 	clock.Advance(5 * time.Minute)
-	is.Equal(len(hints), told)
+	is.Equal(len(hints), reported)
 	is.NoErr(stop())
 	is.Equal(clock.Pending(), 0)
 }

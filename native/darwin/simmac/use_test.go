@@ -32,9 +32,9 @@ func TestForHowLongNobodyUsesTheMac(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
 			clean(t)
-			d := newDesk(t, pair(t))
+			d := newMachines(t, pair(t))
 			is.NoErr(d.macs["A"].Machine.AddEntry(false, 0, 9001, c.class, "", c.class, map[string]any{"HIDIdleTime": c.value}))
-			got, why := d.platforms["A"].Facts.(native.UseTeller).Unused(t.Context())
+			got, why := d.platforms["A"].Facts.(native.UserActivity).Unused(t.Context())
 			is.Equal(got, c.want)
 			is.Equal(why.Key(), c.why.Key())
 		})

@@ -112,7 +112,7 @@ func variants() []variant {
 // TestVariantsOfTheRegistry: however the registry is arranged, what is told is so, and
 // what cannot be told has a reason.
 func TestVariantsOfTheRegistry(t *testing.T) {
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	do(t, d, "plug A.tb2 B.tb1 80G")
 	source := sourceOf(t, d)
 	areas := []native.Area{native.AreaThunderbolt, native.AreaRDMA}
@@ -130,7 +130,7 @@ func TestVariantsOfTheRegistry(t *testing.T) {
 // TestVariantsBehindAHub: what hangs from a hub is never said to be at the port, nor
 // the reverse.
 func TestVariantsBehindAHub(t *testing.T) {
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	do(t, d, "plug A.tb2 dock.up 80G")
 	do(t, d, "plug dock.2 B.tb3 40G")
 	source := sourceOf(t, d)
@@ -161,7 +161,7 @@ func TestVariantsBehindAHub(t *testing.T) {
 // TestTheSwitchWithoutDevices: that a restart is missing takes both sources of
 // devices.
 func TestTheSwitchWithoutDevices(t *testing.T) {
-	d := newDesk(t, pair(t))
+	d := newMachines(t, pair(t))
 	source := sourceOf(t, d)
 	none := func(*simmac.Node) {}
 	source.RDMA.Devices = nil
@@ -185,7 +185,7 @@ func TestTheSwitchWithoutDevices(t *testing.T) {
 }
 
 // sourceOf is all that the world tells of A.
-func sourceOf(t *testing.T, d *desk) native.Snapshot {
+func sourceOf(t *testing.T, d *machines) native.Snapshot {
 	t.Helper()
 	is := is.New(t)
 	p, err := d.world.Platform("A")

@@ -53,9 +53,9 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// childDesk is a Mac with RDMA devices in its registry, whose library a child asks. Of
+// childMachines is a Mac with RDMA devices in its registry, whose library a child asks. Of
 // held the child is the writer for as long as it lives: its number is read, and the end.
-func childDesk(t *testing.T, fault string) (p native.Platform, held *os.File) {
+func childMachines(t *testing.T, fault string) (p native.Platform, held *os.File) {
 	t.Helper()
 	is := is.New(t)
 	program, err := os.Executable()
@@ -78,11 +78,11 @@ func isGone(t *testing.T, held *os.File, until time.Time) bool {
 	t.Helper()
 	is := is.New(t)
 	is.NoErr(held.SetReadDeadline(until))
-	told, err := io.ReadAll(held)
+	reported, err := io.ReadAll(held)
 	if err == nil {
 		return true
 	}
-	pid, parsed := strconv.Atoi(strings.TrimSpace(string(told)))
+	pid, parsed := strconv.Atoi(strings.TrimSpace(string(reported)))
 	is.NoErr(parsed)
 	is.NoErr(syscall.Kill(pid, syscall.SIGKILL))
 	return false
@@ -95,23 +95,23 @@ func TestVerbsAreAskedInAChild(t *testing.T) {
 		"ibv_get_device_list", "ibv_get_device_name", "ibv_open_device", "ibv_query_port", "ibv_query_gid", "ibv_query_device",
 		"ibv_close_device", "ibv_free_device_list",
 	}
-	faults := map[string]string{"": "", "garbage": "malformed", "flood": "did not answer within", "crash ibv_open_device": "ended the process"}
+	faults := map[string]string{"": "", "garbage": "malformed", "flood": "did not answer within", "crash ibv_open_device": "the process that called librdma ended"}
 	for _, call := range calls {
 		faults["hang "+call] = "did not answer within"
 	}
 	is := is.New(t)
-	told, children := map[string]native.Snapshot{}, map[string]*os.File{}
+	reported, children := map[string]native.Snapshot{}, map[string]*os.File{}
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	began := time.Now()
 	for fault := range faults {
-		p, held := childDesk(t, fault)
+		p, held := childMachines(t, fault)
 		children[fault] = held
 		asking.Go(func() {
 			s, err := p.Facts.Snapshot(t.Context(), native.AreaRDMA)
 			mu.Lock()
 			defer mu.Unlock()
-			told[fault] = s
+			reported[fault] = s
 			if err != nil {
 				t.Error(fault, err)
 			}
@@ -119,11 +119,11 @@ func TestVerbsAreAskedInAChild(t *testing.T) {
 	}
 	asking.Wait()
 	is.True(time.Since(began) < time.Minute) // the deadline of each is 5 seconds
-	for fault, says := range faults {
+	for fault, reports := range faults {
 		if !isGone(t, children[fault], began.Add(time.Minute)) {
 			t.Errorf("%q: the child outlived its deadline", fault)
 		}
-		s := told[fault]
+		s := reported[fault]
 		is.Equal(s.Check([]native.Area{native.AreaRDMA}), nil)
 		i := slices.IndexFunc(s.RDMA.Devices, func(d native.RDMADevice) bool { return d.Name == "rdma_en3" })
 		is.True(i >= 0) // by the registry
@@ -134,7 +134,7 @@ func TestVerbsAreAskedInAChild(t *testing.T) {
 			continue
 		}
 		is.True(device.Limits == nil)
-		if why := device.Unknown["gids"]; !strings.Contains(string(why), says) {
+		if why := device.Unknown["gids"]; !strings.Contains(string(why), reports) {
 			t.Errorf("%q says %q", fault, why)
 		}
 	}

@@ -70,8 +70,8 @@ func (w *wire) next() string {
 	}
 }
 
-// hears demands the next announcements, and nothing between them.
-func (w *wire) hears(want ...string) {
+// receives demands the next announcements, and nothing between them.
+func (w *wire) receives(want ...string) {
 	w.t.Helper()
 	for _, one := range want {
 		got := strings.Join(strings.Fields(w.next())[1:], " ") // without the time
@@ -107,7 +107,7 @@ func (w *wire) change(deviceTree bool, id uint64, properties map[string]any, mes
 func (w *wire) settle() {
 	w.t.Helper()
 	w.m.SetStore("Setup:/System", map[string]any{"ComputerName": fmt.Sprint(w.id)})
-	w.hears("configd.changed Setup:/System id 0x0 message 0x0")
+	w.receives("configd.changed Setup:/System id 0x0 message 0x0")
 }
 
 // classes are what must be announced when it comes and goes, and whether its own
@@ -138,27 +138,27 @@ func TestEachClassIsAnnounced(t *testing.T) {
 			w := listening(t, nil).begin()
 			for range 2 {
 				id := w.add(c.class, c.properties)
-				w.hears(fmt.Sprintf("iokit.matched %s id 0x%x message 0x0", c.base, id))
+				w.receives(fmt.Sprintf("iokit.matched %s id 0x%x message 0x0", c.base, id))
 				for range 2 {
 					w.change(false, id, c.properties, simfw.PropertyChange)
 					if c.interest {
-						w.hears(fmt.Sprintf("iokit.interest %s id 0x%x message 0x%x", c.base, id, simfw.PropertyChange))
+						w.receives(fmt.Sprintf("iokit.interest %s id 0x%x message 0x%x", c.base, id, simfw.PropertyChange))
 					}
 				}
 				w.settle()
 				is.New(t).NoErr(w.m.RemoveEntry(false, id))
-				w.hears(fmt.Sprintf("iokit.terminated %s id 0x%x message 0x0", c.base, id))
+				w.receives(fmt.Sprintf("iokit.terminated %s id 0x%x message 0x0", c.base, id))
 			}
 			// The second comes while the first is not read yet.
 			both := []uint64{w.add(c.class, c.properties), w.add(c.class, c.properties)}
 			for _, id := range both {
-				w.hears(fmt.Sprintf("iokit.matched %s id 0x%x message 0x0", c.base, id))
+				w.receives(fmt.Sprintf("iokit.matched %s id 0x%x message 0x0", c.base, id))
 			}
 			for _, id := range both {
 				is.New(t).NoErr(w.m.RemoveEntry(false, id))
 			}
 			for _, id := range both {
-				w.hears(fmt.Sprintf("iokit.terminated %s id 0x%x message 0x0", c.base, id))
+				w.receives(fmt.Sprintf("iokit.terminated %s id 0x%x message 0x0", c.base, id))
 			}
 			w.settle()
 		})
@@ -179,10 +179,10 @@ func TestWhatWasThereIsNoNews(t *testing.T) {
 	for i, c := range classes {
 		if c.interest {
 			w.change(false, id(i), c.properties, simfw.PropertyChange)
-			w.hears(fmt.Sprintf("iokit.interest %s id 0x%x message 0x%x", c.base, id(i), simfw.PropertyChange))
+			w.receives(fmt.Sprintf("iokit.interest %s id 0x%x message 0x%x", c.base, id(i), simfw.PropertyChange))
 		}
 		is.NoErr(w.m.RemoveEntry(false, id(i)))
-		w.hears(fmt.Sprintf("iokit.terminated %s id 0x%x message 0x0", c.base, id(i)))
+		w.receives(fmt.Sprintf("iokit.terminated %s id 0x%x message 0x0", c.base, id(i)))
 	}
 	w.settle()
 }
@@ -192,7 +192,7 @@ func TestTheSwitchIsAnnounced(t *testing.T) {
 	w := listening(t, nil).begin()
 	for _, message := range []uint32{simfw.PropertyChange, 0xE0000110} {
 		w.change(true, 0x10, map[string]any{"rdma-enable": []byte("1")}, message)
-		w.hears(fmt.Sprintf("iokit.interest IODTNVRAM id 0x10 message 0x%x", message))
+		w.receives(fmt.Sprintf("iokit.interest IODTNVRAM id 0x10 message 0x%x", message))
 	}
 	w.settle()
 }
@@ -212,7 +212,7 @@ func TestEachKeyIsAnnounced(t *testing.T) {
 	for _, key := range keys {
 		for _, value := range []any{map[string]any{"a": 1}, map[string]any{"a": 2}, nil} { // new, changed, gone
 			w.m.SetStore(key, value)
-			w.hears(announced(key))
+			w.receives(announced(key))
 		}
 	}
 	for _, key := range []string{"State:/Network/Interface/en5/AirPort", "Setup:/Network/Interface/en5/Link", "State:/Network/Global/DNS", "Setup:/Network/Service", "com.apple.network"} {
@@ -224,19 +224,19 @@ func TestEachKeyIsAnnounced(t *testing.T) {
 		w.m.SetStore(key, "at once")
 	}
 	for _, key := range keys {
-		w.hears(announced(key))
+		w.receives(announced(key))
 	}
 }
 
 // TestTheStoredConfigurationIsAnnounced.
 func TestTheStoredConfigurationIsAnnounced(t *testing.T) {
 	w := listening(t, nil).begin()
-	w.m.TellStored(false)
-	w.hears("preferences.committed id 0x0 message 0x1")
-	w.m.TellStored(true)
-	w.hears("preferences.applied id 0x0 message 0x2")
+	w.m.NotifyStored(false)
+	w.receives("preferences.committed id 0x0 message 0x1")
+	w.m.NotifyStored(true)
+	w.receives("preferences.applied id 0x0 message 0x2")
 	w.m.SetStored("Sets", map[string]any{})
-	w.hears("preferences.applied id 0x0 message 0x3")
+	w.receives("preferences.applied id 0x0 message 0x3")
 }
 
 // TestPowerIsAnnounced: and what the system waits for is answered.
@@ -271,7 +271,7 @@ func TestPowerIsAnnounced(t *testing.T) {
 			if !m.answered {
 				id = 0
 			}
-			w.hears(fmt.Sprintf("power.%s id 0x%x message 0x%x", m.event, id, m.message))
+			w.receives(fmt.Sprintf("power.%s id 0x%x message 0x%x", m.event, id, m.message))
 		}
 		if m.answered {
 			answered(int64(70 + i))
@@ -286,20 +286,20 @@ func TestSourceHeatAndPressureAreAnnounced(t *testing.T) {
 	w := listening(t, nil).begin()
 	for range 2 {
 		w.m.SetPowerSource(map[string]any{"type": "AC Power", "sources": []any{}})
-		w.hears("power_source.changed id 0x0 message 0x0")
+		w.receives("power_source.changed id 0x0 message 0x0")
 	}
 	for range 2 {
 		w.m.Notify("com.apple.system.thermalpressurelevel", 1)
-		w.hears("thermal.changed id 0x0 message 0x0")
+		w.receives("thermal.changed id 0x0 message 0x0")
 	}
 	for _, level := range []int{2, 4, 1} {
-		told := make(chan struct{})
+		reported := make(chan struct{})
 		go func() { // the handler runs on the thread of who sets it
-			defer close(told)
+			defer close(reported)
 			w.m.SetPressure(level)
 		}()
-		w.hears(fmt.Sprintf("pressure.changed id 0x0 message 0x%x", level))
-		<-told
+		w.receives(fmt.Sprintf("pressure.changed id 0x0 message 0x%x", level))
+		<-reported
 	}
 	w.settle()
 }
@@ -314,5 +314,5 @@ func TestASourceThatCannotBeArmed(t *testing.T) {
 	}
 	w.begin()
 	id := w.add("IOThunderboltXDomainLink", nil)
-	w.hears(fmt.Sprintf("iokit.matched IOThunderboltXDomainLink id 0x%x message 0x0", id))
+	w.receives(fmt.Sprintf("iokit.matched IOThunderboltXDomainLink id 0x%x message 0x0", id))
 }

@@ -14,26 +14,26 @@ import (
 const (
 	// backlog is how many connections may wait to be accepted.
 	backlog = 128
-	// tellWithin is how long who connects may take to say what for.
-	tellWithin = 5 * time.Second
+	// notifyWithin is how long who connects may take to say what for.
+	notifyWithin = 5 * time.Second
 )
 
 // listener takes connections to a simulated port.
 type listener struct {
-	sockets *Sockets
-	real    net.Listener
-	door    Door
-	address net.Addr
-	ctx     context.Context
-	stop    context.CancelCauseFunc
-	coming  chan *conn
-	// telling limits how many who have not said what for are heard at once.
-	telling chan struct{}
-	once    sync.Once
-	taking  sync.WaitGroup
+	sockets  *Sockets
+	real     net.Listener
+	openPort OpenPort
+	address  net.Addr
+	ctx      context.Context
+	stop     context.CancelCauseFunc
+	coming   chan *conn
+	// reporting limits how many who have not said what for are heard at once.
+	reporting chan struct{}
+	once      sync.Once
+	taking    sync.WaitGroup
 }
 
-// Listen is that of [native.Sockets].
+// Listen implements [native.Sockets].
 func (s *Sockets) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	fail := func(err error) (net.Listener, error) {
 		return nil, failed("listen", at, err)
@@ -42,14 +42,14 @@ func (s *Sockets) Listen(ctx context.Context, iface string, at netip.AddrPort) (
 	if err != nil {
 		return nil, err
 	}
-	door, err := s.exchange.Open(ctx, iface, at, real.Addr().(*net.TCPAddr).AddrPort())
+	openPort, err := s.exchange.Open(ctx, iface, at, real.Addr().(*net.TCPAddr).AddrPort())
 	if err != nil {
 		_ = real.Close()
 		return fail(err)
 	}
 	l := &listener{
-		sockets: s, real: real, door: door, coming: make(chan *conn, backlog), telling: make(chan struct{}, backlog),
-		address: Listening(iface, at.Addr(), door.Port),
+		sockets: s, real: real, openPort: openPort, coming: make(chan *conn, backlog), reporting: make(chan struct{}, backlog),
+		address: Listening(iface, at.Addr(), openPort.Port),
 	}
 	l.ctx, l.stop = context.WithCancelCause(context.Background())
 	if err := s.add(l); err != nil {
@@ -68,10 +68,10 @@ func (l *listener) take() {
 			return
 		}
 		select {
-		case l.telling <- struct{}{}:
+		case l.reporting <- struct{}{}:
 			l.taking.Go(func() {
-				defer func() { <-l.telling }()
-				l.hear(tcp)
+				defer func() { <-l.reporting }()
+				l.receive(tcp)
 			})
 		default:
 			_ = tcp.Close()
@@ -79,26 +79,25 @@ func (l *listener) take() {
 	}
 }
 
-// hear asks the exchange about who connected. Whoever has no token is a stranger
+// receive asks the exchange about who connected. Whoever has no token is a stranger
 // on this machine, and hung up on.
-func (l *listener) hear(tcp net.Conn) {
-	ctx, cancel := context.WithTimeout(l.ctx, tellWithin)
+func (l *listener) receive(tcp net.Conn) {
+	ctx, cancel := context.WithTimeout(l.ctx, notifyWithin)
 	defer cancel()
 	// Closing the listener ends the reading.
 	release := context.AfterFunc(ctx, func() { _ = tcp.SetReadDeadline(longPast()) })
 	token := make([]byte, TokenBytes)
 	_, err := io.ReadFull(tcp, token)
-	gate := newGate()
+	c := newConn()
 	var flow Flow
 	if err == nil && release() {
-		flow, err = l.sockets.exchange.Answer(ctx, string(token), gate.set)
+		flow, err = l.sockets.exchange.Answer(ctx, string(token), c.set)
 	}
 	if err != nil || flow.Close == nil {
 		_ = tcp.Close()
 		return
 	}
-	c, err := l.sockets.keep(tcp, gate, flow)
-	if err != nil {
+	if err := l.sockets.keep(c, tcp, flow); err != nil {
 		flow.Close()
 		_ = tcp.Close()
 		return
@@ -110,7 +109,7 @@ func (l *listener) hear(tcp net.Conn) {
 	}
 }
 
-// Accept is that of net.Listener.
+// Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.coming:
@@ -125,7 +124,7 @@ func (l *listener) Close() error {
 	l.breakWith(net.ErrClosed)
 	l.once.Do(func() {
 		l.sockets.remove(l)
-		l.door.Close()
+		l.openPort.Close()
 		l.taking.Wait()
 		for {
 			select {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -45,7 +47,7 @@ func (s *Sockets) Close() error {
 }
 
 // Break breaks every connection and ends every listener with an error, as when
-// the desk is gone. Whoever has them still closes them.
+// the cluster is gone. Whoever has them still closes them.
 func (s *Sockets) Break(err error) {
 	for _, t := range s.end(err) {
 		t.breakWith(err)
@@ -59,11 +61,7 @@ func (s *Sockets) end(why error) []thing {
 	if s.ended == nil {
 		s.ended = why
 	}
-	var all []thing
-	for t := range s.things {
-		all = append(all, t)
-	}
-	return all
+	return slices.Collect(maps.Keys(s.things))
 }
 
 // add keeps a thing, unless the sockets have ended.
@@ -82,7 +80,7 @@ func (s *Sockets) remove(t thing) {
 	delete(s.things, t)
 }
 
-// Dial is that of [native.Sockets].
+// Dial implements [native.Sockets].
 func (s *Sockets) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
 	c, err := s.dial(ctx, iface, source, to)
 	if err != nil {
@@ -95,8 +93,8 @@ func (s *Sockets) dial(ctx context.Context, iface string, source netip.Addr, to 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	gate := newGate()
-	flow, err := s.exchange.Connect(ctx, iface, source, to, gate.set)
+	c := newConn()
+	flow, err := s.exchange.Connect(ctx, iface, source, to, c.set)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +104,8 @@ func (s *Sockets) dial(ctx context.Context, iface string, source netip.Addr, to 
 		// It fits into the kernel's buffer, so that this does not wait.
 		_, err = io.WriteString(tcp, flow.Token)
 	}
-	var c *conn
 	if err == nil {
-		c, err = s.keep(tcp, gate, flow)
+		err = s.keep(c, tcp, flow)
 	}
 	if err != nil {
 		flow.Close()
@@ -123,20 +120,14 @@ func (s *Sockets) dial(ctx context.Context, iface string, source netip.Addr, to 
 	return c, nil
 }
 
-// keep makes a connection of this Mac.
-func (s *Sockets) keep(tcp net.Conn, gate *gate, flow Flow) (*conn, error) {
-	var c *conn
-	c = newConn(tcp.(*net.TCPConn), gate, flow, func() {
+// keep makes it a connection of this Mac.
+func (s *Sockets) keep(c *conn, tcp net.Conn, flow Flow) error {
+	c.open(tcp.(*net.TCPConn), flow, func() {
 		s.remove(c)
 		flow.Close()
 	})
-	if err := s.add(c); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return s.add(c)
 }
-
-func (c *conn) breakWith(err error) { c.gate.breakWith(err) }
 
 // failed is an error of the network about a simulated address.
 func failed(what string, at netip.AddrPort, err error) error {
@@ -167,7 +158,7 @@ type Exchange interface {
 	// Open notes that connections to an address (invalid: all) of an interface
 	// (empty: of any) are taken at an address of loopback. Port 0 is any that is
 	// free.
-	Open(ctx context.Context, iface string, at, taken netip.AddrPort) (Door, error)
+	Open(ctx context.Context, iface string, at, taken netip.AddrPort) (OpenPort, error)
 	// Connect finds who answers an address from an interface (empty: from any) and
 	// from a source (invalid: any). Where nobody can be reached it waits until
 	// somebody can, or for the context.
@@ -177,8 +168,8 @@ type Exchange interface {
 	Answer(ctx context.Context, token string, changed func(State)) (Flow, error)
 }
 
-// Door is a port that is open.
-type Door struct {
+// OpenPort is a port that is open.
+type OpenPort struct {
 	// Port is its number.
 	Port int
 	// Close ends it. Closing twice is harmless.

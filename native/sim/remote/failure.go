@@ -76,13 +76,13 @@ func (f *failure) err() error {
 	if f.Action != "" && f.Cause != nil {
 		return &native.ActionError{Action: f.Action, Subject: f.Subject, Err: f.Cause.err()}
 	}
-	told := &toldError{text: f.Message}
+	err := &reportedError{text: f.Message}
 	if f.Feature != "" {
 		refusal := &native.UnsupportedError{Feature: f.Feature, Reason: f.Reason}
 		if refusal.Error() == f.Message {
 			return refusal
 		}
-		told.causes = append(told.causes, refusal)
+		err.causes = append(err.causes, refusal)
 	}
 	for _, s := range sentinels() {
 		for _, name := range f.Is {
@@ -92,20 +92,20 @@ func (f *failure) err() error {
 			if s.err.Error() == f.Message {
 				return s.err
 			}
-			told.causes = append(told.causes, s.err)
+			err.causes = append(err.causes, s.err)
 		}
 	}
-	return told
+	return err
 }
 
-// toldError is an error of another process.
-type toldError struct {
+// reportedError is an error of another process.
+type reportedError struct {
 	text   string
 	causes []error
 }
 
-func (e *toldError) Error() string   { return e.text }
-func (e *toldError) Unwrap() []error { return e.causes }
+func (e *reportedError) Error() string   { return e.text }
+func (e *reportedError) Unwrap() []error { return e.causes }
 
 // GoneError says that the process which simulates has ended, or no longer
 // answers. It matches [native.ErrClosed]: nothing more comes from the platform.

@@ -69,10 +69,10 @@ func handlers() map[method]handler {
 			return s.platform.Facts.Capabilities(ctx)
 		}),
 		methodWatch: on(func(_ context.Context, s *session, id uint64, _ empty) (any, func(), error) {
-			return begun(s.platform.Facts.Watch(func(h native.Hint) { s.tell(id, h) }))
+			return begun(s.platform.Facts.Watch(func(h native.Hint) { s.queueCall(id, h) }))
 		}),
 		methodNotices: on(func(_ context.Context, s *session, id uint64, _ empty) (any, func(), error) {
-			return begun(s.platform.Power.Notices(func(n native.PowerNotice) { s.tell(id, n) }))
+			return begun(s.platform.Power.Notices(func(n native.PowerNotice) { s.queueCall(id, n) }))
 		}),
 		methodAcknowledge: plain(func(ctx context.Context, s *session, p noticeParams) (any, error) {
 			return empty{}, s.platform.Power.Acknowledge(ctx, p.Notice)
@@ -84,7 +84,7 @@ func handlers() map[method]handler {
 			return begun(s.platform.Discovery.Announce(ctx, p))
 		}),
 		methodBrowse: on(func(ctx context.Context, s *session, id uint64, p browseParams) (any, func(), error) {
-			return begun(s.platform.Discovery.Browse(ctx, p.Type, p.Interfaces, func(seen native.Sighting) { s.tell(id, seen) }))
+			return begun(s.platform.Discovery.Browse(ctx, p.Type, p.Interfaces, func(seen native.Sighting) { s.queueCall(id, seen) }))
 		}),
 		methodCreate: plain(func(ctx context.Context, s *session, p native.ServiceSpec) (any, error) {
 			return s.platform.Network.CreateService(ctx, p)
@@ -95,18 +95,18 @@ func handlers() map[method]handler {
 		methodBridge: plain(func(ctx context.Context, s *session, p bridgeParams) (any, error) {
 			return empty{}, s.platform.Network.SetBridgeMember(ctx, p.Bridge, p.Interface, p.Member)
 		}),
-		methodOpen:    on(openDoor),
+		methodOpen:    on(listenOn),
 		methodConnect: on(connect),
 		methodAnswer:  on(answer),
 	}
 }
 
-func openDoor(ctx context.Context, s *session, _ uint64, p openParams) (any, func(), error) {
+func listenOn(ctx context.Context, s *session, _ uint64, p openParams) (any, func(), error) {
 	if !p.At.Addr().IsLoopback() {
-		return nil, nil, fmt.Errorf("connections are taken on loopback, not at %s", p.At)
+		return nil, nil, fmt.Errorf("only loopback addresses are accepted, not %s", p.At)
 	}
-	door, err := s.exchange.Open(ctx, p.Interface, netip.AddrPortFrom(p.Address, p.Port), p.At)
-	return openResult{Port: door.Port}, door.Close, err
+	openPort, err := s.exchange.Open(ctx, p.Interface, netip.AddrPortFrom(p.Address, p.Port), p.At)
+	return openResult{Port: openPort.Port}, openPort.Close, err
 }
 
 func connect(ctx context.Context, s *session, id uint64, p connectParams) (any, func(), error) {
@@ -120,5 +120,5 @@ func answer(ctx context.Context, s *session, id uint64, p answerParams) (any, fu
 }
 
 func (s *session) states(id uint64) func(loopback.State) {
-	return func(state loopback.State) { s.tell(id, state) }
+	return func(state loopback.State) { s.queueCall(id, state) }
 }

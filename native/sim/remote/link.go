@@ -27,18 +27,15 @@ type link struct {
 
 	writing sync.Mutex
 
-	mu      sync.Mutex
-	last    uint64 // number of a request
-	waiting map[uint64]chan message
-	subs    map[uint64]*subscription
-	err     error         // set when it is over
-	over    chan struct{} // closed then
-	gone    func(error)   // what is to be called then
-	news    []func()      // to be delivered in order
-	more    waker.Waker   // has room for one
-	done    sync.WaitGroup
-	// heardAll says that gone is called no more.
-	heardAll bool
+	mu          sync.Mutex
+	last        uint64 // number of a request
+	waiting     map[uint64]chan message
+	subs        map[uint64]*subscription
+	err         error         // set when it is over
+	over        chan struct{} // closed then
+	undelivered []func()      // to be delivered in order
+	more        waker.Waker   // has room for one
+	done        sync.WaitGroup
 }
 
 // subscription is what a request began.
@@ -59,38 +56,18 @@ func (s *subscription) deliver(raw json.RawMessage) error {
 	return s.event(raw)
 }
 
-// newLink takes over a connection.
-func newLink(conn net.Conn, where string, clock native.Clock) *link {
+// newLink takes over a connection. gone is called once, when it is over.
+func newLink(conn net.Conn, where string, clock native.Clock, gone func(why error)) *link {
 	l := &link{
 		conn: conn, where: where, clock: clock, waiting: map[uint64]chan message{}, subs: map[uint64]*subscription{},
 		over: make(chan struct{}), more: waker.New(),
 	}
 	l.done.Go(func() {
-		l.end(l.hear())
-		l.mu.Lock()
-		gone, why := l.gone, l.err
-		l.gone = nil
-		l.heardAll = true
-		l.mu.Unlock()
-		if gone != nil {
-			gone(why)
-		}
+		l.end(l.receive())
+		gone(l.why())
 	})
 	l.done.Go(l.deliver)
 	return l
-}
-
-// whenGone has something called once when it is over.
-func (l *link) whenGone(f func(error)) {
-	l.mu.Lock()
-	over, why := l.heardAll, l.err
-	if !over {
-		l.gone = f
-	}
-	l.mu.Unlock()
-	if over {
-		f(why)
-	}
 }
 
 // close ends it. It waits for callbacks under way, so none of them may call it.
@@ -120,15 +97,15 @@ func (l *link) why() error {
 	return l.err
 }
 
-// hear takes answers and news until the connection ends.
-func (l *link) hear() error {
+// receive takes answers and news until the connection ends.
+func (l *link) receive() error {
 	for {
 		m, err := read(l.conn)
 		if err != nil {
 			return err
 		}
 		if m.isRequest() {
-			return errors.New("it asks, where it is to answer")
+			return errors.New("it sent a request instead of an answer")
 		}
 		if m.Event == nil {
 			l.mu.Lock()
@@ -140,13 +117,13 @@ func (l *link) hear() error {
 			}
 			continue
 		}
-		if err := l.hearNews(m); err != nil {
+		if err := l.receiveFrames(m); err != nil {
 			return err
 		}
 	}
 }
 
-func (l *link) hearNews(m message) error {
+func (l *link) receiveFrames(m message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.subs[m.ID]
@@ -154,10 +131,10 @@ func (l *link) hearNews(m message) error {
 	case s == nil: // it was ended meanwhile
 	case s.direct:
 		return s.event(m.Event)
-	case len(l.news) == maxUndelivered:
-		return errors.New("its news are not taken")
+	case len(l.undelivered) == maxUndelivered:
+		return errors.New("its events are not read quickly enough")
 	default:
-		l.queue(func() {
+		l.queueLocked(func() {
 			if err := s.deliver(m.Event); err != nil {
 				l.end(err)
 			}
@@ -166,9 +143,9 @@ func (l *link) hearNews(m message) error {
 	return nil
 }
 
-// queue has something delivered. The caller holds mu.
-func (l *link) queue(f func()) {
-	l.news = append(l.news, f)
+// queueLocked has something delivered.
+func (l *link) queueLocked(f func()) {
+	l.undelivered = append(l.undelivered, f)
 	l.more.Wake()
 }
 
@@ -177,13 +154,13 @@ func (l *link) queue(f func()) {
 func (l *link) deliver() {
 	for over := false; ; {
 		l.mu.Lock()
-		news := l.news
-		l.news = nil
+		undelivered := l.undelivered
+		l.undelivered = nil
 		l.mu.Unlock()
-		for _, f := range news {
+		for _, f := range undelivered {
 			f()
 		}
-		if len(news) > 0 {
+		if len(undelivered) > 0 {
 			continue
 		}
 		if over {

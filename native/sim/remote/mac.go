@@ -21,8 +21,8 @@ type mac struct {
 	watches []*subscription
 }
 
-// news makes a subscription of a callback.
-func news[T any](call func(T)) *subscription {
+// subscribed makes a subscription of a callback.
+func subscribed[T any](call func(T)) *subscription {
 	return &subscription{event: func(raw json.RawMessage) error {
 		var value T
 		if err := strictly(raw, &value); err != nil {
@@ -34,9 +34,9 @@ func news[T any](call func(T)) *subscription {
 }
 
 // silent is a subscription to what has no news.
-func silent() *subscription { return news(func(empty) {}) }
+func silent() *subscription { return subscribed(func(empty) {}) }
 
-// Snapshot is that of [native.Facts].
+// Snapshot implements [native.Facts].
 func (m *mac) Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error) {
 	var s native.Snapshot
 	if areas == nil {
@@ -48,16 +48,16 @@ func (m *mac) Snapshot(ctx context.Context, areas ...native.Area) (native.Snapsh
 	return s, nil
 }
 
-// Capabilities is that of [native.Facts].
+// Capabilities implements [native.Facts].
 func (m *mac) Capabilities(ctx context.Context) (native.Capabilities, error) {
 	var c native.Capabilities
 	err := m.link.call(ctx, methodCapabilities, empty{}, &c)
 	return c, err
 }
 
-// Watch is that of [native.Facts]. stop must not be called by the callback.
+// Watch implements [native.Facts]. stop must not be called by the callback.
 func (m *mac) Watch(hint func(native.Hint)) (stop func() error, err error) {
-	s := news(hint)
+	s := subscribed(hint)
 	end, err := m.link.subscribe(context.Background(), methodWatch, empty{}, nil, s)
 	if err != nil {
 		return nil, err
@@ -73,54 +73,54 @@ func (m *mac) Watch(hint func(native.Hint)) (stop func() error, err error) {
 	}, nil
 }
 
-// Notices is that of [native.Power]. stop must not be called by the callback.
+// Notices implements [native.Power]. stop must not be called by the callback.
 func (m *mac) Notices(notice func(native.PowerNotice)) (stop func() error, err error) {
-	return m.link.subscribe(context.Background(), methodNotices, empty{}, nil, news(notice))
+	return m.link.subscribe(context.Background(), methodNotices, empty{}, nil, subscribed(notice))
 }
 
-// Acknowledge is that of [native.Power].
+// Acknowledge implements [native.Power].
 func (m *mac) Acknowledge(ctx context.Context, id string) error {
 	return m.link.call(ctx, methodAcknowledge, noticeParams{id}, nil)
 }
 
-// KeepAwake is that of [native.Power].
+// KeepAwake implements [native.Power].
 func (m *mac) KeepAwake(ctx context.Context, reason string) (release func() error, err error) {
 	return m.link.subscribe(ctx, methodKeepAwake, awakeParams{reason}, nil, silent())
 }
 
-// Announce is that of [native.Discovery].
+// Announce implements [native.Discovery].
 func (m *mac) Announce(ctx context.Context, a native.Announcement) (withdraw func() error, err error) {
 	return m.link.subscribe(ctx, methodAnnounce, a, nil, silent())
 }
 
-// Browse is that of [native.Discovery]. stop must not be called by the callback.
+// Browse implements [native.Discovery]. stop must not be called by the callback.
 func (m *mac) Browse(ctx context.Context, serviceType string, interfaces []string, found func(native.Sighting)) (stop func() error, err error) {
-	return m.link.subscribe(ctx, methodBrowse, browseParams{serviceType, interfaces}, nil, news(found))
+	return m.link.subscribe(ctx, methodBrowse, browseParams{serviceType, interfaces}, nil, subscribed(found))
 }
 
-// CreateService is that of [native.NetworkActions].
+// CreateService implements [native.NetworkActions].
 func (m *mac) CreateService(ctx context.Context, spec native.ServiceSpec) (native.NetworkService, error) {
 	var service native.NetworkService
 	err := m.link.call(ctx, methodCreate, spec, &service)
 	return service, lost(native.FeatureNetworkService, spec.Interface, err)
 }
 
-// DeleteService is that of [native.NetworkActions].
+// DeleteService implements [native.NetworkActions].
 func (m *mac) DeleteService(ctx context.Context, expected native.NetworkService) error {
 	return lost(native.FeatureNetworkService, expected.Interface, m.link.call(ctx, methodDelete, expected, nil))
 }
 
-// SetBridgeMember is that of [native.NetworkActions].
+// SetBridgeMember implements [native.NetworkActions].
 func (m *mac) SetBridgeMember(ctx context.Context, bridge, iface string, member bool) error {
 	return lost(native.FeatureBridgeMembership, iface, m.link.call(ctx, methodBridge, bridgeParams{bridge, iface, member}, nil))
 }
 
 // lost says of an action that never got to the Mac which it was.
 func lost(action native.Feature, subject string, err error) error {
-	if _, said := errors.AsType[*native.ActionError](err); said || err == nil {
+	if _, reported := errors.AsType[*native.ActionError](err); reported {
 		return err
 	}
-	return &native.ActionError{Action: action, Subject: subject, Err: err}
+	return native.Acted(action, subject, err)
 }
 
 // gone is called when the connection is over.

@@ -85,7 +85,7 @@ func encode(m message) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > maxMessage {
-		return nil, fmt.Errorf("a message of %d bytes, more than %d", len(data), maxMessage)
+		return nil, fmt.Errorf("a message of %d bytes is too long: at most %d are allowed", len(data), maxMessage)
 	}
 	return frame.Encode(data), nil
 }

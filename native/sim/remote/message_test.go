@@ -64,7 +64,7 @@ func framed(text string) string {
 // where that is possible; the world goes on.
 func TestNonsenseIsRefused(t *testing.T) {
 	const hello = `{"id":1,"method":"hello","params":{"protocol":1,"mac":"studio-1"}}`
-	for name, said := range map[string]string{
+	for name, reported := range map[string]string{
 		"another protocol":  framed(`{"id":1,"method":"hello","params":{"protocol":2}}`),
 		"no hello":          framed(`{"id":1,"method":"snapshot","params":{"areas":[]}}`),
 		"two":               framed(hello) + framed(hello),
@@ -92,7 +92,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 				close(ended)
 			}()
 			go func() {
-				_, _ = io.WriteString(near, said)
+				_, _ = io.WriteString(near, reported)
 				if name == "cut off" {
 					_ = near.Close()
 				}
@@ -119,7 +119,7 @@ func TestDeafProcessIsLeft(t *testing.T) {
 	session := newSession(context.Background(), world, far)
 	for range maxQueued + 1 {
 		is.NoErr(session.ctx.Err())
-		session.tell(7, native.Hint{Area: native.AreaMemory})
+		session.queueCall(7, native.Hint{Area: native.AreaMemory})
 	}
 	is.True(session.ctx.Err() != nil)
 }

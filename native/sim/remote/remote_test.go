@@ -192,9 +192,9 @@ func TestOneWorldForAll(t *testing.T) {
 	stop, err := a.Facts.Watch(func(h native.Hint) { hints <- h })
 	is.NoErr(err)
 	is.NoErr(second.Apply(op(t, "set studio-1.memory.used 20 GB")))
-	heard := <-hints
-	is.Equal(heard.Area, native.AreaMemory)
-	is.Equal(heard.Source, "sim.set")
+	received := <-hints
+	is.Equal(received.Area, native.AreaMemory)
+	is.Equal(received.Source, "sim.set")
 	is.NoErr(stop())
 	is.NoErr(stop()) // harmless
 	here, err := a.Facts.Snapshot(t.Context(), native.AllAreas()...)
@@ -223,10 +223,8 @@ func TestOneWorldForAll(t *testing.T) {
 	is.Equal((<-seen).Instance, "x")
 	_, err = b.Power.KeepAwake(t.Context(), "a job runs")
 	is.NoErr(err)
-	is.Equal(h.KeptAwake("studio-2"), []string{"a job runs"})
 	is.NoErr(b.Close())
 	is.True((<-seen).Gone)
-	is.Equal(h.KeptAwake("studio-2"), nil)
 
 	b, err = second.Platform("studio-2") // and again
 	is.NoErr(err)

@@ -51,7 +51,7 @@ func (s *session) run() {
 	s.done.Go(s.write)
 	release := context.AfterFunc(s.ctx, func() { _ = s.conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer release()
-	if err := s.hear(); s.ctx.Err() == nil {
+	if err := s.receive(); s.ctx.Err() == nil {
 		// Best effort: who has sent nonsense may still read why.
 		s.push(message{ID: 1, Error: failed(err)})
 	}
@@ -61,8 +61,8 @@ func (s *session) run() {
 	_ = s.conn.Close()
 }
 
-// hear reads requests until there are no more.
-func (s *session) hear() error {
+// receive reads requests until there are no more.
+func (s *session) receive() error {
 	_ = s.conn.SetReadDeadline(time.Now().Add(helloWithin))
 	for first := true; ; first = false {
 		m, err := read(s.conn)
@@ -70,7 +70,7 @@ func (s *session) hear() error {
 			return err
 		}
 		if !m.isRequest() || first != (m.Method == methodHello) {
-			return errors.New("a connection begins with one hello, and is followed by requests")
+			return errors.New("the first message of a connection must be a hello, and all others requests")
 		}
 		if first {
 			result, err := s.hello(m.Params)
@@ -94,7 +94,7 @@ func (s *session) hello(raw json.RawMessage) (helloResult, error) {
 		return helloResult{}, err
 	}
 	if p.Protocol != protocol {
-		return helloResult{}, fmt.Errorf("it speaks version %d, this world %d: use programs of one build", p.Protocol, protocol)
+		return helloResult{}, fmt.Errorf("it speaks version %d of the protocol, but this simulated world version %d: use programs of the same build", p.Protocol, protocol)
 	}
 	if p.Mac != "" {
 		platform, err := s.world.Attach(p.Mac, func(e loopback.Exchange) native.Sockets {
@@ -113,7 +113,7 @@ func (s *session) hello(raw json.RawMessage) (helloResult, error) {
 func (s *session) begin(m message) error {
 	handle := s.table[m.Method]
 	if handle == nil || s.platform == nil && m.Method != methodApply && m.Method != methodRecorded && m.Method != methodEnd {
-		return fmt.Errorf("no method %.40q here", m.Method)
+		return fmt.Errorf("there is no method %.40q here", m.Method)
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	own := &work{cancel: cancel}
@@ -122,7 +122,7 @@ func (s *session) begin(m message) error {
 	if twice || s.running == maxRunning {
 		s.mu.Unlock()
 		cancel()
-		return fmt.Errorf("request %d is there already, or %d are", m.ID, maxRunning)
+		return fmt.Errorf("request %d is running already, or %d requests are", m.ID, maxRunning)
 	}
 	s.works[m.ID] = own
 	s.running++
@@ -184,8 +184,8 @@ func (s *session) reply(id uint64, result any, err error) {
 	s.push(m)
 }
 
-// tell sends news of what a request began. It must not wait: the world calls it.
-func (s *session) tell(id uint64, event any) {
+// queueCall sends news of what a request began. It must not wait: the world calls it.
+func (s *session) queueCall(id uint64, event any) {
 	raw, err := json.Marshal(event)
 	if err != nil {
 		s.cancel() // facts that are no plain data: a defect
@@ -202,7 +202,7 @@ func (s *session) push(m message) {
 	select {
 	case s.out <- data:
 	default:
-		err = errors.New("it does not read")
+		err = errors.New("it does not read its answers")
 	}
 	if err != nil {
 		s.cancel()

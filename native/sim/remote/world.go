@@ -25,7 +25,7 @@ type Options struct {
 	Name string
 	// Dial makes a connection; the world has one, and each platform.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Clock is that of the platforms, and of waiting for answers.
+	// Clock is the clock of the platforms, and of waiting for answers.
 	Clock native.Clock
 }
 
@@ -45,7 +45,7 @@ func Dial(ctx context.Context, socket string) (*World, error) {
 func Open(ctx context.Context, options Options) (*World, error) {
 	w := &World{options: options}
 	var err error
-	w.link, w.hello, err = w.connect(ctx, "")
+	w.link, w.hello, err = w.connect(ctx, "", func(error) {})
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +53,14 @@ func Open(ctx context.Context, options Options) (*World, error) {
 }
 
 // connect makes a connection for a Mac, or for none.
-func (w *World) connect(ctx context.Context, mac string) (*link, helloResult, error) {
+func (w *World) connect(ctx context.Context, mac string, gone func(why error)) (*link, helloResult, error) {
 	within, cancel := native.WithTimeout(ctx, w.options.Clock, answerWithin, "the simulated world at "+w.options.Name)
 	conn, err := w.options.Dial(within)
 	cancel()
 	if err != nil {
 		return nil, helloResult{}, &GoneError{World: w.options.Name, Err: err}
 	}
-	l := newLink(conn, w.options.Name, w.options.Clock)
+	l := newLink(conn, w.options.Name, w.options.Clock, gone)
 	var hello helloResult
 	if err := l.call(ctx, methodHello, helloParams{Protocol: protocol, Mac: mac}, &hello); err != nil {
 		l.close()
@@ -95,12 +95,12 @@ func (w *World) Play(context.Context) error { return nil }
 // Mac stays as it is. When the world goes, facts and actions give a [GoneError],
 // connections break, and there is one last hint for every area.
 func (w *World) Platform(name string) (native.Platform, error) {
-	l, _, err := w.connect(context.Background(), name)
-	if err != nil {
+	m := &mac{clock: w.options.Clock}
+	m.sockets = loopback.New(exchange{m})
+	var err error
+	if m.link, _, err = w.connect(context.Background(), name, m.gone); err != nil {
 		return native.Platform{}, err
 	}
-	m := &mac{link: l, clock: w.options.Clock, sockets: loopback.New(exchange{l})}
-	l.whenGone(m.gone)
 	return native.Platform{
 		Name: "sim", Simulated: true,
 		Facts: m, Clock: w.options.Clock, Discovery: m, Power: m, Network: m, Sockets: m.sockets,

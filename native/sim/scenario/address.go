@@ -16,11 +16,11 @@ import (
 func ParseAddress(text string) (native.InterfaceAddress, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 || len(words) > 2 {
-		return native.InterfaceAddress{}, addressError(text, "it has not one or two words")
+		return native.InterfaceAddress{}, addressError(text, "it must have one or two words")
 	}
 	prefix, err := netip.ParsePrefix(words[0])
 	if err != nil {
-		return native.InterfaceAddress{}, addressError(text, fmt.Sprintf("%.60q is no address with a prefix length", words[0]))
+		return native.InterfaceAddress{}, addressError(text, fmt.Sprintf("%.60q is not an address with a prefix length", words[0]))
 	}
 	address := prefix.Addr()
 	if address.IsUnspecified() || address.IsMulticast() || address.Is4In6() {
@@ -34,7 +34,7 @@ func ParseAddress(text string) (native.InterfaceAddress, error) {
 		origin = native.AddressOrigin(words[1])
 		if !slices.Contains(addressOrigins(), origin) {
 			return native.InterfaceAddress{}, addressError(text,
-				fmt.Sprintf("origin %.40q is none of %v", words[1], addressOrigins()))
+				fmt.Sprintf("origin %.40q is not one of %v", words[1], addressOrigins()))
 		}
 	}
 	return native.InterfaceAddress{Address: prefix, Origin: origin}, nil

@@ -3,10 +3,10 @@ package scenario
 import (
 	"testing"
 
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkLoadSixteen is the largest shipped file, read and checked.
 func BenchmarkLoadSixteen(b *testing.B) {

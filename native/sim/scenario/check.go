@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -19,7 +20,7 @@ const (
 // Check says what about the scenario no desk could hold: for one that was made
 // otherwise than by [Parse], which checks by itself. The error joins all there is.
 func (s Scenario) Check() error {
-	p := &problems{file: orElse(s.Name, "scenario")}
+	p := &problems{file: cmp.Or(s.Name, "scenario")}
 	s.check(p)
 	return p.err()
 }
@@ -68,7 +69,7 @@ func (s Scenario) checkNames(p *problems) {
 				p.add(path, "%s %d: %s", kind, i+1, err)
 			}
 			if _, err := ParseEnd("x." + name); kind == "network" && err == nil {
-				p.add(path, "network %s: the name reads as a receptacle; choose a different one", name)
+				p.add(path, "network %s: the name looks like a port; choose a different one", name)
 			}
 			folded := strings.ToLower(name)
 			if first, ok := seen[folded]; ok {
@@ -90,9 +91,9 @@ func (s Scenario) checkDomains(p *problems) {
 	seen := map[string]End{}
 	for i, mac := range s.Macs {
 		for _, port := range mac.Ports {
-			end := End{Owner: mac.Name, Receptacle: port.Receptacle}
+			end := End{Owner: mac.Name, PortNumber: port.PortNumber}
 			if first, ok := seen[port.DomainUUID]; ok && port.DomainUUID != "" {
-				p.add(fmt.Sprintf("mac[%d].%s", i, member("port", port.Receptacle)),
+				p.add(fmt.Sprintf("mac[%d].%s", i, member("port", port.PortNumber)),
 					"%s: domain_uuid %.40q is also that of %s; give each its own, or leave it out", end, port.DomainUUID, first)
 			}
 			seen[port.DomainUUID] = end
@@ -120,24 +121,30 @@ func (s Scenario) checkOneMac(p *problems, path string, m Mac) {
 	}
 	s.checkInterfaces(m, fail)
 	checkBridges(m, fail)
-	for _, port := range m.Ports {
+	for at, port := range m.Ports {
+		if slices.IndexFunc(m.Ports, func(q Port) bool { return q.PortNumber == port.PortNumber }) < at {
+			fail("port", "port %d is described twice", port.PortNumber)
+		}
 		i := slices.IndexFunc(m.Ports, func(q Port) bool { return q.Interface == port.Interface })
-		if port.Interface != "" && m.Ports[i].Receptacle != port.Receptacle {
-			fail(member("port", port.Receptacle), "receptacles %d and %d have the same interface %s", m.Ports[i].Receptacle, port.Receptacle, port.Interface)
+		if port.Interface != "" && m.Ports[i].PortNumber != port.PortNumber {
+			fail(member("port", port.PortNumber), "ports %d and %d have the same interface %s", m.Ports[i].PortNumber, port.PortNumber, port.Interface)
 		}
 	}
 }
 
 func (s Scenario) checkInterfaces(m Mac, fail func(key, format string, args ...any)) {
-	for _, i := range m.Interfaces {
+	for at, i := range m.Interfaces {
 		where := member("interface", i.Name)
+		if slices.IndexFunc(m.Interfaces, func(other Interface) bool { return other.Name == i.Name }) < at {
+			fail(where, "interface %s is described twice", i.Name)
+		}
 		port := slices.ContainsFunc(m.Ports, func(p Port) bool { return p.Interface == i.Name })
 		_, known := s.Network(i.Network)
 		switch {
 		case port && i.Type != "thunderbolt":
-			fail(where, "interface %s belongs to a receptacle and is therefore thunderbolt, not %s", i.Name, i.Type)
+			fail(where, "interface %s belongs to a port and is therefore thunderbolt, not %s", i.Name, i.Type)
 		case !port && i.Type == "thunderbolt":
-			fail(where, "interface %s is thunderbolt and belongs to no receptacle; name it as a port's interface", i.Name)
+			fail(where, "interface %s is thunderbolt and belongs to no port; give its name as the interface of a port", i.Name)
 		case port && i.Network != "":
 			fail(where, "interface %s is joined by its cable and cannot be on network %s", i.Name, i.Network)
 		case i.Network != "" && !known:
@@ -155,7 +162,7 @@ func checkBridges(m Mac, fail func(key, format string, args ...any)) {
 		}
 		for _, member := range bridge.Members {
 			if _, ok := m.Interface(member); !ok {
-				fail("bridge", "bridge %s has member %q, which is no interface of this Mac%s", bridge.Name, member,
+				fail("bridge", "bridge %s has member %q, which is not an interface of this Mac%s", bridge.Name, member,
 					didYouMean(member, namesOf(m.Interfaces, interfaceName)))
 			}
 			if other, ok := memberOf[member]; ok {
@@ -209,7 +216,7 @@ func (s Scenario) cableOf(mac Mac, name string) string {
 		if port.Interface != name {
 			continue
 		}
-		own := End{Owner: mac.Name, Receptacle: port.Receptacle}
+		own := End{Owner: mac.Name, PortNumber: port.PortNumber}
 		least := own.String()
 		peers := s.peers(own)
 		for _, peer := range peers {
@@ -256,16 +263,16 @@ func (s Scenario) checkCables(p *problems) (sound bool) {
 		}
 		for _, end := range cable.Ends {
 			if other, ok := used[end]; ok {
-				fail("ends", "receptacle %s is used by cable %d%s", end, other+1, p.lineNote(fmt.Sprintf("cable[%d].ends", other)))
+				fail("ends", "port %s is used by cable %d%s", end, other+1, p.lineNote(fmt.Sprintf("cable[%d].ends", other)))
 				continue
 			}
 			used[end] = i
 		}
 		if a.isUp() && b.isUp() {
-			fail("ends", "%s and %s are both upstream, so no Mac would drive the hubs; use a downstream receptacle at one end", a, b)
+			fail("ends", "%s and %s are both upstream, so the hubs would belong to no Mac; use a downstream port at one end", a, b)
 		}
 		if first != "" && second != "" {
-			if err := checkSpeed(cable.Speed, first, second); err != nil {
+			if err := CheckSpeed(cable.Speed, first, second); err != nil {
 				fail("speed", "%s", err)
 			}
 		}
@@ -304,7 +311,7 @@ func (s Scenario) root(hub string) (End, error) {
 	for {
 		up, ok := s.other(End{Owner: hub, Hub: true})
 		if !ok {
-			return End{}, fmt.Errorf("hub %s is driven by no Mac: nothing is plugged into %s.up", hub, hub)
+			return End{}, fmt.Errorf("hub %s belongs to no Mac: nothing is plugged into %s.up", hub, hub)
 		}
 		if !up.Hub {
 			return up, nil
@@ -312,7 +319,7 @@ func (s Scenario) root(hub string) (End, error) {
 		hub = up.Owner
 		for _, passed := range chain {
 			if passed == hub {
-				return End{}, fmt.Errorf("the hubs %s form a loop that no Mac drives", strings.Join(append(chain, hub), ", "))
+				return End{}, fmt.Errorf("the hubs %s form a loop without a Mac", strings.Join(append(chain, hub), ", "))
 			}
 		}
 		if chain = append(chain, hub); len(chain) > maxHubsInARow {
@@ -321,7 +328,7 @@ func (s Scenario) root(hub string) (End, error) {
 	}
 }
 
-func (e End) isUp() bool { return e.Hub && e.Receptacle == 0 }
+func (e End) isUp() bool { return e.Hub && e.PortNumber == 0 }
 
 // other returns what the cable in that receptacle leads to.
 func (s Scenario) other(end End) (End, bool) {
@@ -351,8 +358,8 @@ func (s Scenario) peers(from End) (found []End) {
 			found = append(found, to)
 			continue
 		}
-		for receptacle := range hub.Downstream + 1 {
-			if next := (End{Owner: hub.Name, Hub: true, Receptacle: receptacle}); !seen[next] {
+		for portNumber := range hub.Downstream + 1 {
+			if next := (End{Owner: hub.Name, Hub: true, PortNumber: portNumber}); !seen[next] {
 				seen[next] = true
 				queue = append(queue, next)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestCheckOp(t *testing.T) {
-	s, err := Parse("desk.toml", []byte(desk))
+	s, err := Parse("desk.toml", []byte(cluster))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,9 +20,9 @@ func TestCheckOp(t *testing.T) {
 		"plug a.tb2 b.tb2":              "",
 		"plug a.tb2 b.tb2 40G":          "",
 		"plug a.tb2 b.tb2 80G":          "impossible between tb4 and tb5",
-		"plug a.tb3 b.tb2":              "mac a has no receptacle 3; it has [tb1 tb2]",
+		"plug a.tb3 b.tb2":              "mac a has no port 3; it has [tb1 tb2]",
 		"plug a.tb1 dock.up":            "",
-		"plug a.tb1 dock.7":             "hub dock has 1 receptacle(s) downstream",
+		"plug a.tb1 dock.7":             "hub dock has 1 downstream port(s)",
 		"unplug c.tb1":                  `there is no Mac or hub "c"`,
 		"retrain a.tb1 120/40G":         "",
 		"retrain a.tb2 80G":             "impossible between tb4 and tb4",
@@ -79,7 +79,7 @@ func TestCheckOfWhatWasNotRead(t *testing.T) {
 	err = s.Check()
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "two-studios: mac studio-1: the name is taken by another mac; choose"))
-	is.True(strings.Contains(err.Error(), "two-studios: cable 2: receptacle studio-1.tb4 is used by cable 1"))
+	is.True(strings.Contains(err.Error(), "two-studios: cable 2: port studio-1.tb4 is used by cable 1"))
 	is.True(Scenario{}.Check() != nil)
 }
 
@@ -91,7 +91,7 @@ func TestLoad(t *testing.T) {
 	is.True(errors.Is(err, fs.ErrNotExist))
 
 	path := filepath.Join(t.TempDir(), "my-desk.toml")
-	is.NoErr(os.WriteFile(path, []byte(desk), 0o600))
+	is.NoErr(os.WriteFile(path, []byte(cluster), 0o600))
 	s, err := Load(path)
 	is.NoErr(err)
 	is.Equal(s.Name, "my-desk")

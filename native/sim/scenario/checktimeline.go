@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,14 +40,14 @@ func (s *Scenario) step(op Op, asleep map[string]bool) error {
 	case VerbPlug:
 		for _, end := range op.Ends {
 			if other, ok := s.other(end); ok {
-				return fmt.Errorf("%s: receptacle %s is in use by then: its cable goes to %s", op, end, other)
+				return fmt.Errorf("%s: port %s is in use by then: its cable goes to %s", op, end, other)
 			}
 		}
 		s.Cables = append(s.Cables, Cable{Ends: [2]End(op.Ends), Speed: op.Speed})
 	case VerbUnplug, VerbRetrain:
 		i := slices.IndexFunc(s.Cables, func(c Cable) bool { return slices.Contains(c.Ends[:], op.Ends[0]) })
 		if i < 0 {
-			return fmt.Errorf("%s: no cable is in receptacle %s by then", op, op.Ends[0])
+			return fmt.Errorf("%s: no cable is in port %s by then", op, op.Ends[0])
 		}
 		if op.Verb == VerbUnplug {
 			s.Cables = slices.Delete(s.Cables, i, i+1)
@@ -55,7 +56,7 @@ func (s *Scenario) step(op Op, asleep map[string]bool) error {
 		// Both exist: the cable passed its own check.
 		a, _ := s.Capability(s.Cables[i].Ends[0])
 		b, _ := s.Capability(s.Cables[i].Ends[1])
-		if err := checkSpeed(op.Speed, a, b); err != nil {
+		if err := CheckSpeed(op.Speed, a, b); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	case VerbSleep, VerbWake:
@@ -129,7 +130,7 @@ func (s Scenario) checkPath(link LinkMeasurement, from Mac) error {
 	}
 	end, err := ParseEnd(link.From + "." + link.Over)
 	if err != nil || end.Hub {
-		return fmt.Errorf("over = %q is neither a receptacle such as tb1 nor a network%s", link.Over,
+		return fmt.Errorf("over = %q is neither a port such as tb1 nor a network%s", link.Over,
 			didYouMean(link.Over, namesOf(s.Networks, networkName)))
 	}
 	if _, err := s.Capability(end); err != nil {
@@ -141,17 +142,24 @@ func (s Scenario) checkPath(link LinkMeasurement, from Mac) error {
 	return nil
 }
 
-// CheckOp says whether the scenario has what the op names: the Macs, hubs,
-// receptacles, interfaces and networks, and speeds that they can. Whether the
-// receptacle is free at that moment is for whoever keeps the state.
+// CheckOp is [Scenario.Has], and says whether a Mac as it is in the file could come to
+// what the op sets.
 func (s Scenario) CheckOp(op Op) error {
-	if err := s.checkOp(op); err != nil {
+	err := s.Has(op)
+	if mac, ok := s.Mac(op.Owner); ok && err == nil {
+		err = mac.checkSetValue(op)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return nil
 }
 
-func (s Scenario) checkOp(op Op) error {
+// Has says whether the scenario has what the op names: the Macs, hubs, receptacles,
+// interfaces and networks, and values and speeds that they can have. What is missing
+// matches [native.ErrNotFound]. Whether the receptacle is free at that moment is for
+// whoever keeps the state.
+func (s Scenario) Has(op Op) error {
 	switch op.Verb {
 	case VerbPlug, VerbUnplug, VerbRetrain:
 		return s.checkEnds(op)
@@ -165,7 +173,7 @@ func (s Scenario) checkOp(op Op) error {
 
 func (s Scenario) checkMac(name string) error {
 	if _, ok := s.Mac(name); !ok {
-		return fmt.Errorf("there is no Mac %q%s", name, didYouMean(name, namesOf(s.Macs, macName)))
+		return missing("there is no Mac %q%s", name, didYouMean(name, namesOf(s.Macs, macName)))
 	}
 	return nil
 }
@@ -190,7 +198,7 @@ func (s Scenario) checkEnds(op Op) error {
 		return fmt.Errorf("both ends are %s", op.Ends[0])
 	}
 	// The other end of an op with one is known only when it is applied.
-	return checkSpeed(op.Speed, capabilities[0], capabilities[len(capabilities)-1])
+	return CheckSpeed(op.Speed, capabilities[0], capabilities[len(capabilities)-1])
 }
 
 func (s Scenario) checkSet(op Op) error {
@@ -208,7 +216,7 @@ func (s Scenario) checkSet(op Op) error {
 	mac, ok := s.Mac(op.Owner)
 	if !ok {
 		known := append(namesOf(s.Macs, macName), namesOf(s.Networks, networkName)...)
-		return fmt.Errorf("there is no Mac or network %q%s", op.Owner, didYouMean(op.Owner, known))
+		return missing("there is no Mac or network %q%s", op.Owner, didYouMean(op.Owner, known))
 	}
 	key, prefix, _ := findKey(op.Key)
 	if !key.ofMac {
@@ -217,7 +225,7 @@ func (s Scenario) checkSet(op Op) error {
 	if key.prefix == prefixInterface {
 		return mac.checkSetInterface(prefix, key.name, op.Value)
 	}
-	return mac.checkSetValue(op)
+	return mac.Set(op.Key, op.Value)
 }
 
 func (m Mac) checkSetInterface(name, key, value string) error {
@@ -225,10 +233,10 @@ func (m Mac) checkSetInterface(name, key, value string) error {
 	_, isBridge := m.Bridge(name)
 	if !isInterface && (!isBridge || key == "bridge") {
 		known := namesOf(m.Interfaces, interfaceName)
-		return fmt.Errorf("mac %s has no interface %q%s; it has %s", m.Name, name, didYouMean(name, known), strings.Join(known, ", "))
+		return missing("mac %s has no interface %q%s; it has %s", m.Name, name, didYouMean(name, known), strings.Join(known, ", "))
 	}
 	if _, ok := m.Bridge(value); key == "bridge" && value != "none" && !ok {
-		return fmt.Errorf("mac %s has no bridge %q", m.Name, value)
+		return missing("mac %s has no bridge %q", m.Name, value)
 	}
 	return nil
 }
@@ -238,11 +246,6 @@ func (m Mac) checkSetValue(op Op) error {
 	case "rdma":
 		if op.Value != string(native.RDMAOff) && !m.OSCapable {
 			return m.noDriver()
-		}
-	case "memory.used":
-		used, err := ParseSize(op.Value)
-		if err == nil && m.MemoryBytes > 0 && used > m.MemoryBytes {
-			return fmt.Errorf("%s is more than the memory of %s", op.Value, m.Name)
 		}
 	case "battery":
 		if m.BatteryRatio == nil {
@@ -258,7 +261,7 @@ func (m Mac) checkSetValue(op Op) error {
 
 func (m Mac) noDriver() error {
 	return fmt.Errorf("the system of %s (%s) has no RDMA driver, so its switch stays off; it came with macOS 26.2",
-		m.Name, orElse(m.Identity.OSVersion, "of unknown version"))
+		m.Name, cmp.Or(m.Identity.OSVersion, "of unknown version"))
 }
 
 func (m Mac) noBattery() error {

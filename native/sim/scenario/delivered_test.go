@@ -26,11 +26,11 @@ func TestWhatGoesBeyondAMacAsDelivered(t *testing.T) {
 			is.NoErr(err)
 			text, err := shippedFiles.ReadFile("shipped/" + name + ".toml")
 			is.NoErr(err)
-			said := []string{}
+			reported := []string{}
 			if found := marked.FindSubmatch(text); found != nil {
-				said = strings.Split(string(found[1]), ", ")
+				reported = strings.Split(string(found[1]), ", ")
 			}
-			is.Equal(said, beyond(s))
+			is.Equal(reported, beyond(s))
 		})
 	}
 }

@@ -17,8 +17,8 @@ func (s Scenario) Hub(name string) (Hub, bool) { return find(s.Hubs, name, hubNa
 func (s Scenario) Network(name string) (Network, bool) { return find(s.Networks, name, networkName) }
 
 // Port returns the Mac's port at that receptacle.
-func (m Mac) Port(receptacle int) (Port, bool) {
-	return find(m.Ports, receptacle, func(p Port) int { return p.Receptacle })
+func (m Mac) Port(portNumber int) (Port, bool) {
+	return find(m.Ports, portNumber, func(p Port) int { return p.PortNumber })
 }
 
 // Interface returns the Mac's interface of that name.
@@ -58,23 +58,34 @@ func (s Scenario) Capability(end End) (native.ThunderboltVersion, error) {
 	switch {
 	case !isMac && !isHub:
 		known := append(namesOf(s.Macs, macName), namesOf(s.Hubs, hubName)...)
-		return "", fmt.Errorf("%s: there is no Mac or hub %q%s", end, end.Owner, didYouMean(end.Owner, known))
+		return "", missing("%s: there is no Mac or hub %q%s", end, end.Owner, didYouMean(end.Owner, known))
 	case isMac && end.Hub:
-		return "", fmt.Errorf("%s: %s is a Mac; write its receptacles like %s.tb1", end, end.Owner, end.Owner)
+		return "", missing("%s: %s is a Mac; write its ports like %s.tb1", end, end.Owner, end.Owner)
 	case isHub && !end.Hub:
-		return "", fmt.Errorf("%s: %s is a hub; write its receptacles like %s.up and %s.1", end, end.Owner, end.Owner, end.Owner)
-	case isHub && end.Receptacle > hub.Downstream:
-		return "", fmt.Errorf("%s: hub %s has %d receptacle(s) downstream", end, hub.Name, hub.Downstream)
+		return "", missing("%s: %s is a hub; write its ports like %s.up and %s.1", end, end.Owner, end.Owner, end.Owner)
+	case isHub && end.PortNumber > hub.Downstream:
+		return "", missing("%s: hub %s has %d downstream port(s)", end, hub.Name, hub.Downstream)
 	case isHub:
 		return hub.Capability, nil
 	}
-	port, ok := mac.Port(end.Receptacle)
+	port, ok := mac.Port(end.PortNumber)
 	if !ok {
 		var known []string
 		for _, p := range mac.Ports {
-			known = append(known, fmt.Sprintf("tb%d", p.Receptacle))
+			known = append(known, fmt.Sprintf("tb%d", p.PortNumber))
 		}
-		return "", fmt.Errorf("%s: mac %s has no receptacle %d; it has %v", end, mac.Name, end.Receptacle, known)
+		return "", missing("%s: mac %s has no port %d; it has %v", end, mac.Name, end.PortNumber, known)
 	}
 	return port.Capability, nil
 }
+
+// missingError says what is not there. It matches [native.ErrNotFound].
+type missingError string
+
+func missing(format string, args ...any) error { return missingError(fmt.Sprintf(format, args...)) }
+
+// Error is what was said.
+func (m missingError) Error() string { return string(m) }
+
+// Is makes errors.Is(err, native.ErrNotFound) true.
+func (missingError) Is(target error) bool { return target == native.ErrNotFound }

@@ -40,7 +40,7 @@ func (t *table) applyModel(known map[string]map[string]any) {
 	}
 	if t.base = known[like]; t.base == nil {
 		all := slices.Sorted(maps.Keys(known))
-		t.fail("like", "like = %q is no known Mac%s; it is one of %q", like, didYouMean(like, all), all)
+		t.fail("like", "like = %q is not a known Mac%s; it is one of %q", like, didYouMean(like, all), all)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestEveryKnownMacCanBeUsed(t *testing.T) {
 			mac := s.Macs[0]
 			is.True(mac.Identity.Model != "" && mac.Identity.Chip != "" && len(mac.Ports) > 0)
 			for i, port := range mac.Ports {
-				is.Equal(port.Receptacle, i+1)
+				is.Equal(port.PortNumber, i+1)
 				is.True(port.Interface != "")
 			}
 			checkSound(t, s)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -105,7 +104,7 @@ func readHub(t *table) Hub {
 		Capability: requiredOneOf(t, "capability", native.TB3, native.TB4, native.TB5),
 		Downstream: 1,
 	}
-	if n := t.whole("downstream", 0, maxReceptacle); n != nil {
+	if n := t.whole("downstream", 0, maxPortNumber); n != nil {
 		hub.Downstream = int(*n)
 	}
 	t.done()
@@ -184,7 +183,7 @@ type Op struct {
 	Verb Verb
 	// Ends are the receptacles: two of plug, one of unplug and retrain.
 	Ends []End
-	// Speed is that of plug and retrain; zero: the best that both ends can.
+	// Speed is the speed of plug and retrain; zero: the best that both ends can.
 	Speed native.LinkSpeed
 	// Owner is the Mac or network of the other verbs.
 	Owner string
@@ -195,18 +194,22 @@ type Op struct {
 // maxLine bounds a line, so that a wrong file does not end in a long message.
 const maxLine = 1000
 
-// forms says how each verb's line is written.
-var forms = []struct {
-	verb Verb
-	form string
-}{
-	{VerbPlug, "plug A.tb2 B.tb1 [80G | 120/40G]"},
-	{VerbUnplug, "unplug A.tb2"},
-	{VerbRetrain, "retrain A.tb2 40G"},
-	{VerbSleep, "sleep A"},
-	{VerbWake, "wake A"},
-	{VerbRestart, "restart A"},
-	{VerbSet, "set A.KEY VALUE"},
+// form says how a verb's line is written.
+type form struct {
+	verb       Verb
+	line       string
+	ends       int
+	needsSpeed bool
+}
+
+var forms = []form{
+	{VerbPlug, "plug A.tb2 B.tb1 [80G | 120/40G]", 2, false},
+	{VerbUnplug, "unplug A.tb2", 1, false},
+	{VerbRetrain, "retrain A.tb2 40G", 1, true},
+	{VerbSleep, "sleep A", 0, false},
+	{VerbWake, "wake A", 0, false},
+	{VerbRestart, "restart A", 0, false},
+	{VerbSet, "set A.KEY VALUE", 0, false},
 }
 
 // ParseOp reads one line of a time line, a live change or a script, as [Verb]
@@ -214,16 +217,11 @@ var forms = []struct {
 func ParseOp(line string) (Op, error) {
 	line = strings.Trim(line, " \t")
 	if len(line) > maxLine || !utf8.ValidString(line) || strings.ContainsFunc(strings.ReplaceAll(line, "\t", " "), unicode.IsControl) {
-		return Op{}, fmt.Errorf("line %.60q: at most %d characters of text on one line, please", line, maxLine)
+		return Op{}, fmt.Errorf("line %.60q: at most %d characters of text on one line", line, maxLine)
 	}
 	verb, rest := cutWord(line)
 	op := Op{Verb: Verb(verb)}
-	i := slices.IndexFunc(forms, func(f struct {
-		verb Verb
-		form string
-	}) bool {
-		return f.verb == op.Verb
-	})
+	i := slices.IndexFunc(forms, func(f form) bool { return f.verb == op.Verb })
 	if i < 0 {
 		var verbs []string
 		for _, f := range forms {
@@ -233,21 +231,17 @@ func ParseOp(line string) (Op, error) {
 			line, verb, didYouMean(verb, verbs), strings.Join(verbs, ", "))
 	}
 	var err error
-	switch op.Verb {
-	case VerbPlug:
-		err = op.parseEnds(rest, 2, false)
-	case VerbUnplug:
-		err = op.parseEnds(rest, 1, false)
-	case VerbRetrain:
-		err = op.parseEnds(rest, 1, true)
-	case VerbSet:
+	switch {
+	case forms[i].ends > 0:
+		err = op.parseEnds(rest, forms[i].ends, forms[i].needsSpeed)
+	case op.Verb == VerbSet:
 		err = op.parseSet(rest)
 	default:
 		op.Owner = rest
 		err = checkName(rest)
 	}
 	if err != nil {
-		return Op{}, fmt.Errorf("line %.60q: %w; expected: %s", line, err, forms[i].form)
+		return Op{}, fmt.Errorf("line %.60q: %w; expected: %s", line, err, forms[i].line)
 	}
 	return op, nil
 }
@@ -335,6 +329,7 @@ func cutWord(text string) (word, rest string) {
 
 // The keys of what a Mac does at the moment, in its file and of set.
 const (
+	keyBattery = "battery"
 	keyGPUUse  = "gpu_use"
 	keyWatts   = "watts"
 	keyCelsius = "celsius"
@@ -343,7 +338,7 @@ const (
 // mostOf is the largest value of such a key: more than any Mac can.
 func mostOf(key string) float64 {
 	switch key {
-	case keyGPUUse:
+	case keyBattery, keyGPUUse:
 		return 1
 	case keyCelsius:
 		return 120
@@ -362,17 +357,8 @@ func readLoad(t *table, key string) *float64 {
 		number, isNumber = float64(whole), true
 	}
 	if !isNumber || !(number >= 0 && number <= mostOf(key)) {
-		t.fail(key, "%s = %s is no number from 0 to %g", key, show(value), mostOf(key))
+		t.fail(key, "%s = %s is not a number from 0 to %g", key, show(value), mostOf(key))
 		return nil
 	}
 	return &number
-}
-
-// ParseLoad reads the value of such a key of set.
-func ParseLoad(key, text string) (float64, error) {
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.Trim(text, "0123456789.") != "" || value > mostOf(key) {
-		return 0, fmt.Errorf("%.40q is no number from 0 to %g", text, mostOf(key))
-	}
-	return value, nil
 }

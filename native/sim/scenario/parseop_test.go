@@ -10,8 +10,8 @@ import (
 )
 
 func TestParseOp(t *testing.T) {
-	studio := End{Owner: "studio-1", Receptacle: 2}
-	dock := End{Owner: "dock", Receptacle: 1, Hub: true}
+	studio := End{Owner: "studio-1", PortNumber: 2}
+	dock := End{Owner: "dock", PortNumber: 1, Hub: true}
 	for line, want := range map[string]Op{
 		"plug studio-1.tb2 dock.up":           {Verb: VerbPlug, Ends: []End{studio, {Owner: "dock", Hub: true}}},
 		"plug dock.1\tstudio-1.tb2  80 Gb/s":  {Verb: VerbPlug, Ends: []End{dock, studio}, Speed: symmetric(80)},
@@ -64,12 +64,12 @@ func TestParseOpSaysWhatIsExpected(t *testing.T) {
 		"sleep a b":                    "letters, digits",
 		"set a.rdma":                   "the value of a.rdma is missing",
 		"set a on":                     "no key after",
-		"set a.rdma maybe":             `"maybe" of rdma is none of off, on, on_after_restart`,
+		"set a.rdma maybe":             `"maybe" of rdma is not one of off, on, on_after_restart`,
 		"set a.batery 1":               `did you mean "battery"?`,
-		"set a.battery 1.5":            "no number from 0 to 1",
-		"set a.gpu_use 1.5":            "no number from 0 to 1",
-		"set a.celsius hot":            "no number from 0 to 120",
-		"set a.battery NaN":            "no number from 0 to 1",
+		"set a.battery 1.5":            "not a number from 0 to 1",
+		"set a.gpu_use 1.5":            "not a number from 0 to 1",
+		"set a.celsius hot":            "not a number from 0 to 120",
+		"set a.battery NaN":            "not a number from 0 to 1",
 		"set a.memory.used lots":       `such as "512 GB"`,
 		"set a.en5.address 1.2.3.4":    "prefix length",
 		"set a.os tahoe":               "26.2/25C56",

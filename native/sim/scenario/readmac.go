@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -37,10 +38,10 @@ func readMac(t *table, scenario string, known map[string]map[string]any) Mac {
 	m.GPUUseRatio = readLoad(t, keyGPUUse)
 	m.SystemPowerWatts = readLoad(t, keyWatts)
 	m.GPUTemperatureCelsius = readLoad(t, keyCelsius)
-	m.RDMA = oneOf(t, "rdma", native.RDMAOff, native.RDMAOff, native.RDMAOn, native.RDMAOnAfterRestart)
-	m.OSCapable = HasRDMADriver(m.Identity.OSVersion)
-	if told := t.flag("rdma_driver"); told != nil {
-		m.OSCapable = *told
+	m.RDMA = oneOf(t, "rdma", native.RDMAOff, rdmaSwitches()...)
+	m.OSCapable = hasRDMADriver(m.Identity.OSVersion)
+	if reported := t.flag("rdma_driver"); reported != nil {
+		m.OSCapable = *reported
 	}
 	m.RDMALimits = readLimits(t)
 	m.Jobs = readJobs(t)
@@ -65,13 +66,13 @@ func readName(t *table, example string) string {
 
 func readIdentity(t *table, scenario, name string) native.Identity {
 	id := native.Identity{
-		Name:                orElse(t.text("display_name"), name),
-		HostName:            orElse(t.text("host_name"), name),
+		Name:                cmp.Or(t.text("display_name"), name),
+		HostName:            cmp.Or(t.text("host_name"), name),
 		Model:               t.text("model"),
 		ModelName:           t.text("model_name"),
 		Chip:                t.text("chip"),
-		OSName:              orElse(t.text("os_name"), "macOS"),
-		Architecture:        orElse(t.text("architecture"), "arm64"),
+		OSName:              cmp.Or(t.text("os_name"), "macOS"),
+		Architecture:        cmp.Or(t.text("architecture"), "arm64"),
 		CPUCores:            t.count("cpu_cores"),
 		CPUPerformanceCores: t.count("performance_cores"),
 		CPUEfficiencyCores:  t.count("efficiency_cores"),
@@ -91,9 +92,9 @@ func readIdentity(t *table, scenario, name string) native.Identity {
 	return id
 }
 
-// HasRDMADriver is whether that version of macOS has RDMA over Thunderbolt: the
+// hasRDMADriver is whether that version of macOS has RDMA over Thunderbolt: the
 // driver came with 26.2.
-func HasRDMADriver(version string) bool {
+func hasRDMADriver(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	first, _ := strconv.Atoi(major)
@@ -120,7 +121,7 @@ func readLimits(t *table) *native.RDMALimits {
 		"memory_regions": &limits.MemoryRegions, "protection_domains": &limits.ProtectionDomains,
 	} {
 		if _, is := l.lookup(name); !is {
-			l.fail("", "%s is missing; a device tells all four", name)
+			l.fail("", "%s is missing; a device has all four", name)
 		} else if n := l.whole(name, 1, math.MaxInt32); n != nil {
 			*into = int(*n)
 		}
@@ -152,7 +153,7 @@ func readPorts(t *table, scenario, mac string) []Port {
 			DomainUUID:     p.text("domain_uuid"),
 			Interface:      p.text("interface"),
 		}
-		number := p.whole("receptacle", 1, maxReceptacle)
+		number := p.whole("receptacle", 1, maxPortNumber)
 		p.done()
 		if number == nil {
 			if _, ok := p.lookup("receptacle"); !ok {
@@ -160,17 +161,17 @@ func readPorts(t *table, scenario, mac string) []Port {
 			}
 			continue
 		}
-		port.Receptacle = int(*number)
-		if slices.ContainsFunc(ports, func(q Port) bool { return q.Receptacle == port.Receptacle }) {
-			p.fail("receptacle", "receptacle %d is described twice", port.Receptacle)
+		port.PortNumber = int(*number)
+		if slices.ContainsFunc(ports, func(q Port) bool { return q.PortNumber == port.PortNumber }) {
+			p.fail("receptacle", "receptacle %d is described twice", port.PortNumber)
 			continue
 		}
 		if port.DomainUUID == "" {
-			port.DomainUUID = MakeUUID(scenario, mac, strconv.Itoa(port.Receptacle))
+			port.DomainUUID = MakeUUID(scenario, mac, strconv.Itoa(port.PortNumber))
 		}
 		ports = append(ports, port)
 	}
-	slices.SortFunc(ports, func(a, b Port) int { return a.Receptacle - b.Receptacle })
+	slices.SortFunc(ports, func(a, b Port) int { return a.PortNumber - b.PortNumber })
 	return ports
 }
 
@@ -203,7 +204,7 @@ func readInterfaces(t *table, ports []Port) []Interface {
 func portInterface(port Port) Interface {
 	return Interface{
 		Name: port.Interface, Type: native.InterfaceThunderbolt, LinkUp: true, MTUBytes: 1500,
-		DisplayName: "Thunderbolt " + strconv.Itoa(port.Receptacle),
+		DisplayName: "Thunderbolt " + strconv.Itoa(port.PortNumber),
 	}
 }
 
@@ -228,7 +229,7 @@ func readInterface(t *table, ports []Port) Interface {
 	read := Interface{
 		Name:          name,
 		Type:          oneOf(t, "type", otherwise.Type, types...),
-		DisplayName:   orElse(t.text("display_name"), otherwise.DisplayName),
+		DisplayName:   cmp.Or(t.text("display_name"), otherwise.DisplayName),
 		Addresses:     readAddresses(t),
 		Network:       t.text("network"),
 		LinkUp:        oneOf(t, "link", "up", "up", "down") == "up",
@@ -268,13 +269,6 @@ func readBridges(t *table) []Bridge {
 		bridges = append(bridges, bridge)
 	}
 	return bridges
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // The transports of a measured path.

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,7 +52,7 @@ func FromRecordings(name string, recordings []Recording) (Scenario, error) {
 		hubs:       map[hubAt]string{},
 	}
 	if len(recordings) < 2 && (len(recordings) == 0 || recordings[0].Whole == nil) {
-		r.problems.add("", "%d recording(s); cables are matched between two or more Macs", len(recordings))
+		r.problems.add("", "%d recording(s); cables can be matched only between two or more Macs", len(recordings))
 		return Scenario{}, r.problems.err()
 	}
 	for i := range recordings {
@@ -61,10 +62,9 @@ func FromRecordings(name string, recordings []Recording) (Scenario, error) {
 	r.each(r.addPeers)
 	r.addIdentities()
 	// What contradicts says more than what cannot be cabled because of it.
-	if err := r.problems.err(); err != nil {
-		return Scenario{}, err
+	if len(r.problems.list) == 0 {
+		r.scenario.check(r.problems)
 	}
-	r.scenario.check(r.problems)
 	if err := r.problems.err(); err != nil {
 		return Scenario{}, err
 	}
@@ -92,7 +92,7 @@ type recordedPort struct {
 	port native.Port
 }
 
-func (p recordedPort) end() End { return End{Owner: p.mac, Receptacle: p.port.Receptacle} }
+func (p recordedPort) end() End { return End{Owner: p.mac, PortNumber: p.port.PortNumber} }
 
 // hubAt is a hub by the port it hangs below and its route there.
 type hubAt struct {
@@ -129,24 +129,24 @@ func (r *rebuilding) addMac(i int) {
 	}
 	for _, recorded := range recording.Thunderbolt.Ports {
 		port := Port{
-			Receptacle: recorded.Receptacle, Place: recorded.Place, Capability: r.capability(recording.Mac, recorded),
-			DomainUUID: recorded.DomainUUID, Interface: orElse(recording.Interfaces[recorded.Receptacle], recorded.Interface),
+			PortNumber: recorded.PortNumber, Place: recorded.Place, Capability: r.capability(recording.Mac, recorded),
+			DomainUUID: recorded.DomainUUID, Interface: cmp.Or(recording.Interfaces[recorded.PortNumber], recorded.Interface),
 			BesideEthernet: recorded.BesideEthernet != nil && *recorded.BesideEthernet,
 		}
-		at := fmt.Sprintf("recording of %s: receptacle %d", recording.Mac, port.Receptacle)
-		if port.Receptacle < 1 || port.Receptacle > maxReceptacle {
-			r.fail("%s is outside 1 to %d", at, maxReceptacle)
+		at := fmt.Sprintf("recording of %s: port %d", recording.Mac, port.PortNumber)
+		if port.PortNumber < 1 || port.PortNumber > maxPortNumber {
+			r.fail("%s is outside 1 to %d", at, maxPortNumber)
 		}
-		if _, twice := mac.Port(port.Receptacle); twice {
-			r.fail("%s is there twice", at)
+		if _, twice := mac.Port(port.PortNumber); twice {
+			r.fail("%s is recorded twice", at)
 			continue
 		}
 		if port.Capability == "" {
-			r.note("%s: nothing says what it can do: left out", at)
+			r.note("%s does not say what it can do; it is left out", at)
 			continue
 		}
 		if port.DomainUUID == "" {
-			port.DomainUUID = MakeUUID(r.scenario.Name, mac.Name, strconv.Itoa(port.Receptacle))
+			port.DomainUUID = MakeUUID(r.scenario.Name, mac.Name, strconv.Itoa(port.PortNumber))
 		} else if other, ok := r.domains[port.DomainUUID]; ok {
 			r.fail("%s: its domain %s is also that of %s; was one Mac recorded twice?", at, port.DomainUUID, other.end())
 		} else {
@@ -173,9 +173,9 @@ func (r *rebuilding) addWhole(mac *Mac, whole WholeMac) {
 	}
 	var err error
 	if id.OSVersion, id.OSBuild, err = ParseOS(system); err != nil {
-		r.note("recording of %s: %s: left out", mac.Name, err)
+		r.note("recording of %s: %s; it is left out", mac.Name, err)
 	}
-	mac.RDMA = native.RDMASwitch(orElse(string(whole.RDMA.Switch), string(native.RDMAOff)))
+	mac.RDMA = native.RDMASwitch(cmp.Or(string(whole.RDMA.Switch), string(native.RDMAOff)))
 	mac.OSCapable = whole.RDMA.OSCapable != nil && *whole.RDMA.OSCapable
 	for _, d := range whole.RDMA.Devices {
 		switch {
@@ -183,13 +183,13 @@ func (r *rebuilding) addWhole(mac *Mac, whole WholeMac) {
 		case mac.RDMALimits == nil:
 			mac.RDMALimits = d.Limits
 		case *mac.RDMALimits != *d.Limits:
-			r.note("recording of %s: the RDMA devices can have different numbers of things; those of the first count for all", mac.Name)
+			r.note("recording of %s: the RDMA devices have different limits; those of the first are used for all", mac.Name)
 		}
 	}
 	named := func(name string) bool {
 		err := checkInterfaceName(name)
 		if err != nil {
-			r.note("recording of %s: %s: left out", mac.Name, err)
+			r.note("recording of %s: %s; it is left out", mac.Name, err)
 		}
 		return err == nil
 	}
@@ -220,8 +220,8 @@ func (r *rebuilding) capability(mac string, port native.Port) native.Thunderbolt
 	case isTB5(port.Negotiated):
 		return native.TB5
 	}
-	r.note("recording of %s: receptacle %d does not say what it can do: taken for tb4, which its link of %s proves at least",
-		mac, port.Receptacle, port.Negotiated.Speed())
+	r.note("recording of %s: port %d does not say what it can do; it is taken for tb4, because its link runs at %s",
+		mac, port.PortNumber, port.Negotiated.Speed())
 	return native.TB4
 }
 
@@ -235,7 +235,7 @@ func (r *rebuilding) addHubs(p recordedPort) {
 	for _, hub := range hubs {
 		at := hubAt{p.end(), hub.Route}
 		if _, ok := r.hubs[at]; ok {
-			r.fail("recording of %s: two hubs at route %s of receptacle %d", p.mac, hub.Route, p.port.Receptacle)
+			r.fail("recording of %s: two hubs at route %s of port %d", p.mac, hub.Route, p.port.PortNumber)
 			return
 		}
 		r.hubs[at] = fmt.Sprintf("%s-hub-%d", p.mac, r.hubsOf(p.mac)+1)
@@ -248,8 +248,8 @@ func (r *rebuilding) addHubs(p recordedPort) {
 		if hub.Parent != "" {
 			parent, ok := r.hubs[hubAt{p.end(), hub.Parent}]
 			if !ok {
-				r.fail("recording of %s: receptacle %d: hub %s hangs below route %s, where there is none",
-					p.mac, p.port.Receptacle, hub.Route, hub.Parent)
+				r.fail("recording of %s: port %d: hub %s is listed below route %s, where there is no hub",
+					p.mac, p.port.PortNumber, hub.Route, hub.Parent)
 				continue
 			}
 			upstream = r.downstream(parent)
@@ -292,7 +292,7 @@ func (r *rebuilding) hubCapability(p recordedPort, hub native.Hub) native.Thunde
 func (r *rebuilding) downstream(hub string) End {
 	i := slices.IndexFunc(r.scenario.Hubs, func(h Hub) bool { return h.Name == hub })
 	r.scenario.Hubs[i].Downstream++
-	return End{Owner: hub, Hub: true, Receptacle: r.scenario.Hubs[i].Downstream}
+	return End{Owner: hub, Hub: true, PortNumber: r.scenario.Hubs[i].Downstream}
 }
 
 func (r *rebuilding) addCable(a, b End, link *native.Link) {
@@ -309,12 +309,12 @@ func (r *rebuilding) addPeers(p recordedPort) {
 	for _, peer := range p.port.Peers {
 		other, recorded := r.domains[peer.DomainUUID]
 		if !recorded {
-			r.note("%s leads to %s, which was not recorded: left out", p.end(), orElse(peer.Name, "a computer without a name"))
+			r.note("%s leads to %s, which was not recorded; the cable is left out", p.end(), cmp.Or(peer.Name, "a computer without a name"))
 			continue
 		}
 		i := slices.IndexFunc(other.port.Peers, func(q native.Peer) bool { return q.DomainUUID == p.port.DomainUUID })
 		if i < 0 {
-			r.fail("%s names %s as its peer, and %s does not name %s; were they recorded at the same time?",
+			r.fail("%s names %s as its peer, but %s does not name %s; were they recorded at the same time?",
 				p.end(), other.end(), other.end(), p.end())
 			continue
 		}
@@ -329,7 +329,7 @@ func (r *rebuilding) comesFirst(a, b recordedPort) bool {
 		return slices.IndexFunc(r.recordings, func(q Recording) bool { return q.Mac == p.mac })
 	}
 	if a.mac == b.mac {
-		return a.port.Receptacle < b.port.Receptacle
+		return a.port.PortNumber < b.port.PortNumber
 	}
 	return index(a) < index(b)
 }
@@ -339,7 +339,7 @@ func (r *rebuilding) join(a recordedPort, toB native.Peer, b recordedPort, toA n
 	if toB.Negotiated != nil && toA.Negotiated != nil && toB.Hub == "" && toA.Hub == "" {
 		there, back := toB.Negotiated.Speed(), toA.Negotiated.Speed()
 		if there.TxBitsPerS != back.RxBitsPerS || there.RxBitsPerS != back.TxBitsPerS {
-			r.fail("%s says that its link to %s runs at %s, and the other end says %s", a.end(), b.end(), there, back)
+			r.fail("%s says that its link to %s runs at %s, but the other end says %s", a.end(), b.end(), there, back)
 		}
 	}
 	end := func(p recordedPort, to native.Peer) (End, bool) {
@@ -348,7 +348,7 @@ func (r *rebuilding) join(a recordedPort, toB native.Peer, b recordedPort, toA n
 		}
 		hub, ok := r.hubs[hubAt{p.end(), to.Hub}]
 		if !ok {
-			r.fail("%s: its peer %s hangs below route %s, where there is no hub", p.end(), to.DomainUUID, to.Hub)
+			r.fail("%s: its peer %s is listed below route %s, where there is no hub", p.end(), to.DomainUUID, to.Hub)
 			return End{}, false
 		}
 		return r.downstream(hub), true
@@ -383,9 +383,9 @@ func (r *rebuilding) addIdentities() {
 			i := slices.IndexFunc(r.scenario.Macs, func(m Mac) bool { return m.Name == other.mac })
 			mac := &r.scenario.Macs[i]
 			if mac.Identity.Model != "" && peer.Name != "" && mac.Identity.Model != peer.Name {
-				r.fail("%s names %s a %s, and another peer names it a %s", p.end(), mac.Name, peer.Name, mac.Identity.Model)
+				r.fail("%s calls %s a %s, but another peer calls it a %s", p.end(), mac.Name, peer.Name, mac.Identity.Model)
 			}
-			mac.Identity.Model = orElse(mac.Identity.Model, peer.Name)
+			mac.Identity.Model = cmp.Or(mac.Identity.Model, peer.Name)
 			if offered, _ := peer.Offers(native.ProtocolRDMA); offered {
 				mac.RDMA, mac.OSCapable = native.RDMAOn, true
 			}

@@ -46,7 +46,7 @@ func cabling(s scenario.Scenario) (lines []string) {
 		ends := []string{cable.Ends[0].String(), cable.Ends[1].String()}
 		for i, end := range cable.Ends {
 			if end.Hub {
-				ends[i] = fmt.Sprintf("hub.up:%t", end.Receptacle == 0)
+				ends[i] = fmt.Sprintf("hub.up:%t", end.PortNumber == 0)
 			}
 		}
 		slices.Sort(ends)
@@ -90,8 +90,11 @@ func peersOf(r scenario.Recording) (lines []string) {
 	for _, port := range r.Thunderbolt.Ports {
 		for _, peer := range port.Peers {
 			chain, err := port.Chain(peer)
-			speed, known := port.PathSpeed(peer)
-			lines = append(lines, fmt.Sprint(port.Receptacle, peer.DomainUUID, len(chain), err, speed, known))
+			slowest := min(port.Negotiated.TxBitsPerS, peer.Negotiated.TxBitsPerS)
+			for _, hub := range chain {
+				slowest = min(slowest, hub.Negotiated.TxBitsPerS)
+			}
+			lines = append(lines, fmt.Sprint(port.PortNumber, peer.DomainUUID, len(chain), err, slowest))
 		}
 	}
 	slices.Sort(lines)
@@ -123,16 +126,16 @@ func TestRecordingsThatContradict(t *testing.T) {
 	}{
 		{"same name", func(r []scenario.Recording) { r[1].Mac = "studio-1" }, "the name is taken"},
 		{"same Mac twice", func(r []scenario.Recording) { r[1].Thunderbolt = r[0].Thunderbolt }, "is also that of studio-1.tb1; was one Mac recorded twice?"},
-		{"peer silent", func(r []scenario.Recording) { r[1].Thunderbolt.Ports[3].Peers = nil }, "studio-1.tb4 names studio-2.tb4 as its peer, and studio-2.tb4 does not name studio-1.tb4"},
+		{"peer silent", func(r []scenario.Recording) { r[1].Thunderbolt.Ports[3].Peers = nil }, "studio-1.tb4 names studio-2.tb4 as its peer, but studio-2.tb4 does not name studio-1.tb4"},
 		{"speeds", func(r []scenario.Recording) {
 			link, _ := native.LinkFromLanes(20e9, 2, 2)
 			r[1].Thunderbolt.Ports[3].Peers[0].Negotiated = &link
-		}, "studio-1.tb4 says that its link to studio-2.tb4 runs at 80 Gb/s, and the other end says 40 Gb/s"},
-		{"receptacle twice", func(r []scenario.Recording) { r[0].Thunderbolt.Ports[1].Receptacle = 1 }, "recording of studio-1: receptacle 1 is there twice"},
-		{"no such hub", func(r []scenario.Recording) { r[0].Thunderbolt.Ports[3].Peers[0].Hub = "0x1" }, "hangs below route 0x1, where there is no hub"},
+		}, "studio-1.tb4 says that its link to studio-2.tb4 runs at 80 Gb/s, but the other end says 40 Gb/s"},
+		{"receptacle twice", func(r []scenario.Recording) { r[0].Thunderbolt.Ports[1].PortNumber = 1 }, "recording of studio-1: port 1 is recorded twice"},
+		{"no such hub", func(r []scenario.Recording) { r[0].Thunderbolt.Ports[3].Peers[0].Hub = "0x1" }, "is listed below route 0x1, where there is no hub"},
 		{"hub without parent", func(r []scenario.Recording) {
 			r[0].Thunderbolt.Ports[0].Hubs = []native.Hub{{Route: "0x101", Parent: "0x1"}}
-		}, "hub 0x101 hangs below route 0x1, where there is none"},
+		}, "hub 0x101 is listed below route 0x1, where there is no hub"},
 		{"bad name", func(r []scenario.Recording) { r[0].Mac = "my Mac" }, `recording 1: name "my Mac" may hold`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -161,7 +164,7 @@ func TestRecordingsOfAPartOfTheCluster(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(got.Cables), 1)
 	is.Equal(len(got.Notes), 4) // each of the two has two more cables
-	is.Equal(got.Notes[0], "studio-1.tb5 leads to Mac15,14, which was not recorded: left out")
+	is.Equal(got.Notes[0], "studio-1.tb5 leads to Mac15,14, which was not recorded; the cable is left out")
 }
 
 func TestRecordingsWithInterfacesFromElsewhere(t *testing.T) {
@@ -178,7 +181,7 @@ func TestRecordingsWithInterfacesFromElsewhere(t *testing.T) {
 	_, ok := got.Macs[0].Interface("en9")
 	is.True(ok)
 	is.Equal(len(got.Macs[1].Ports), 5)
-	is.Equal(got.Notes, []string{"recording of studio-2: receptacle 1: nothing says what it can do: left out"})
+	is.Equal(got.Notes, []string{"recording of studio-2: port 1 does not say what it can do; it is left out"})
 }
 
 func FuzzFromRecordings(f *testing.F) {

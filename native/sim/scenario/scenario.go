@@ -64,12 +64,12 @@ type Mac struct {
 
 // Port is a Mac's receptacle.
 type Port struct {
-	Receptacle     int
-	Place          string
-	BesideEthernet bool
-	Capability     native.ThunderboltVersion
-	DomainUUID     string // made of scenario, Mac and receptacle where the file has none
-	Interface      string // "en5"
+	PortNumber     int                       `toml:"receptacle"`
+	Place          string                    `toml:"place,omitempty"`
+	BesideEthernet bool                      `toml:"beside_ethernet,omitempty"`
+	Capability     native.ThunderboltVersion `toml:"capability"`
+	DomainUUID     string                    `toml:"domain_uuid,omitempty"` // made of scenario, Mac and receptacle where the file has none
+	Interface      string                    `toml:"interface,omitempty"`   // "en5"
 }
 
 // Interface is a Mac's network interface.
@@ -91,20 +91,20 @@ type Interface struct {
 
 // Bridge is a Mac's software bridge.
 type Bridge struct {
-	Name    string
-	Members []string // interfaces, in kernel and stored configuration alike
+	Name    string   `toml:"name"`
+	Members []string `toml:"members"` // interfaces, in kernel and stored configuration alike
 	// Addresses are the bridge's own.
-	Addresses []native.InterfaceAddress
+	Addresses []native.InterfaceAddress `toml:"-"`
 }
 
 // Hub is a hub or dock: one receptacle upstream, some downstream.
 type Hub struct {
-	Name       string // a slug
-	Vendor     string
-	Product    string
-	Capability native.ThunderboltVersion
+	Name       string                    `toml:"name"` // a slug
+	Vendor     string                    `toml:"vendor,omitempty"`
+	Product    string                    `toml:"product,omitempty"`
+	Capability native.ThunderboltVersion `toml:"capability"`
 	// Downstream is how many receptacles it has beside the upstream one.
-	Downstream int
+	Downstream int `toml:"downstream"`
 }
 
 // Network is a LAN that interfaces are plugged into.
@@ -127,9 +127,9 @@ type Cable struct {
 // "dock.1".
 type End struct {
 	Owner string
-	// Receptacle is a Mac's or a hub's downstream number from 1; 0 is a hub's
+	// PortNumber is a Mac's or a hub's downstream number from 1; 0 is a hub's
 	// upstream side.
-	Receptacle int
+	PortNumber int
 	// Hub is true where the owner is a hub.
 	Hub bool
 }

@@ -16,9 +16,11 @@ type setKey struct {
 	prefix string
 	// ofMac and ofNetwork say who has it.
 	ofMac, ofNetwork bool
-	// values are the allowed ones; check is for keys with other values.
+	// values are the allowed ones; nil: set says which are not.
 	values []string
-	check  func(value string) error
+	// set has a Mac as the value says, or says why no Mac can be so; nil for what is
+	// no Mac's own.
+	set func(m *Mac, value string) error
 }
 
 const (
@@ -30,29 +32,73 @@ func setKeys() []setKey {
 	yesNo := []string{"yes", "no"}
 	upDown := []string{"up", "down"}
 	return []setKey{
-		{name: "rdma", ofMac: true, values: names(native.RDMAOff, native.RDMAOn, native.RDMAOnAfterRestart)},
-		{name: "memory.used", ofMac: true, check: func(v string) error { _, err := ParseSize(v); return err }},
-		{name: "memory.pressure", ofMac: true, values: names(pressures()...)},
-		{name: "thermal", ofMac: true, values: names(thermalStates()...)},
-		{name: "power", ofMac: true, values: names(powerSources()...)},
-		{name: "battery", ofMac: true, check: func(v string) error { _, err := parseRatio(v); return err }},
-		{name: keyGPUUse, ofMac: true, check: checkLoad(keyGPUUse)},
-		{name: keyWatts, ofMac: true, check: checkLoad(keyWatts)},
-		{name: keyCelsius, ofMac: true, check: checkLoad(keyCelsius)},
-		{name: "low_power", ofMac: true, values: yesNo},
-		{name: "lid", ofMac: true, values: []string{"open", "closed"}},
-		{name: "name", ofMac: true, check: func(string) error { return nil }},
-		{name: "os", ofMac: true, check: func(v string) error { _, _, err := ParseOS(v); return err }},
+		word("rdma", func(m *Mac) *native.RDMASwitch { return &m.RDMA }, rdmaSwitches()...),
+		{name: "memory.used", ofMac: true, set: (*Mac).setUsed},
+		word("memory.pressure", func(m *Mac) *native.Pressure { return &m.Pressure }, pressures()...),
+		word("thermal", func(m *Mac) *native.ThermalState { return &m.ThermalState }, thermalStates()...),
+		word("power", func(m *Mac) *native.PowerSource { return &m.PowerSource }, powerSources()...),
+		load(keyBattery, func(m *Mac) **float64 { return &m.BatteryRatio }),
+		load(keyGPUUse, func(m *Mac) **float64 { return &m.GPUUseRatio }),
+		load(keyWatts, func(m *Mac) **float64 { return &m.SystemPowerWatts }),
+		load(keyCelsius, func(m *Mac) **float64 { return &m.GPUTemperatureCelsius }),
+		{name: "low_power", ofMac: true, values: yesNo, set: func(m *Mac, v string) error { m.LowPowerMode = v == "yes"; return nil }},
+		{name: "lid", ofMac: true, values: []string{"open", "closed"}, set: func(m *Mac, v string) error { m.LidClosed = v == "closed"; return nil }},
+		{name: "name", ofMac: true, set: func(m *Mac, v string) error { m.Identity.Name = v; return nil }},
+		{name: "os", ofMac: true, set: (*Mac).setOS},
 		{name: "configuration", ofMac: true, values: []string{"free", "locked", "refused"}},
 		{name: "link", prefix: prefixInterface, ofMac: true, values: upDown},
-		{name: "address", prefix: prefixInterface, ofMac: true, check: checkAddressOrNone},
-		{name: "bridge", prefix: prefixInterface, ofMac: true, check: checkInterfaceName},
-		{name: "service", prefix: prefixInterface, ofMac: true, check: checkServiceName},
+		{name: "address", prefix: prefixInterface, ofMac: true, set: func(_ *Mac, v string) error { return checkAddressOrNone(v) }},
+		{name: "bridge", prefix: prefixInterface, ofMac: true, set: func(_ *Mac, v string) error { return checkInterfaceName(v) }},
+		{name: "service", prefix: prefixInterface, ofMac: true, set: func(_ *Mac, v string) error { return checkServiceName(v) }},
 		{name: "present", prefix: prefixInterface, ofMac: true, values: yesNo},
 		{name: "told", prefix: prefixArea, ofMac: true, values: yesNo},
 		{name: "link", ofNetwork: true, values: upDown},
 		{name: "isolated", ofNetwork: true, values: yesNo},
 	}
+}
+
+// word is a key with a few values, in a field of the Mac.
+func word[T ~string](name string, field func(*Mac) *T, values ...T) setKey {
+	return setKey{name: name, ofMac: true, values: names(values...), set: func(m *Mac, v string) error { *field(m) = T(v); return nil }}
+}
+
+// load is a key with a number, in a field of the Mac.
+func load(name string, field func(*Mac) **float64) setKey {
+	return setKey{name: name, ofMac: true, set: func(m *Mac, text string) error {
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil || strings.Trim(text, "0123456789.") != "" || value > mostOf(name) {
+			return fmt.Errorf("%.40q is not a number from 0 to %g", text, mostOf(name))
+		}
+		*field(m) = &value
+		return nil
+	}}
+}
+
+func (m *Mac) setUsed(text string) error {
+	used, err := ParseSize(text)
+	if err == nil && m.MemoryBytes > 0 && used > m.MemoryBytes {
+		err = fmt.Errorf("%s is more than the memory of %s", text, m.Name)
+	}
+	if err == nil {
+		m.UsedBytes = used
+	}
+	return err
+}
+
+func (m *Mac) setOS(text string) (err error) {
+	if m.Identity.OSVersion, m.Identity.OSBuild, err = ParseOS(text); err == nil {
+		m.OSCapable = hasRDMADriver(m.Identity.OSVersion)
+	}
+	return err
+}
+
+// Set changes what a key that [Scenario.Has] knows is of the Mac; other keys are of what
+// stands before their name, or of the world.
+func (m *Mac) Set(key, value string) error {
+	if k, _, _ := findKey(key); k.set != nil {
+		return k.set(m, value)
+	}
+	return nil
 }
 
 func (k setKey) String() string {
@@ -104,25 +150,18 @@ func checkValue(key, value string) error {
 		}
 		return fmt.Errorf("unknown key %.60q%s; it is one of %s", key, didYouMean(key, plain), keyNames())
 	}
-	if k.check != nil {
-		if err := k.check(value); err != nil {
-			return fmt.Errorf("value of %s: %w", key, err)
-		}
-		return nil
+	if k.values != nil && !slices.Contains(k.values, value) {
+		return fmt.Errorf("value %.60q of %s is not one of %s", value, key, strings.Join(k.values, ", "))
 	}
-	if !slices.Contains(k.values, value) {
-		return fmt.Errorf("value %.60q of %s is none of %s", value, key, strings.Join(k.values, ", "))
+	if err := new(Mac).Set(key, value); err != nil {
+		return fmt.Errorf("value of %s: %w", key, err)
 	}
 	return nil
 }
 
-func checkLoad(key string) func(string) error {
-	return func(v string) error { _, err := ParseLoad(key, v); return err }
-}
-
 func checkServiceName(value string) error {
 	if value == "" || len(value) > 60 {
-		return fmt.Errorf("%.70q is no name of a network service (1 to 60 characters)", value)
+		return fmt.Errorf("%.70q is not a name of a network service (1 to 60 characters)", value)
 	}
 	return nil
 }
@@ -138,23 +177,14 @@ func checkAddressOrNone(value string) error {
 // checkInterfaceName refuses what no kernel accepts; 15 characters is its limit.
 func checkInterfaceName(name string) error {
 	if name == "" || len(name) > 15 || strings.ContainsAny(name, " \t/:\"") {
-		return fmt.Errorf("%.40q is no interface's name such as en5 (1 to 15 characters, no spaces)", name)
+		return fmt.Errorf("%.40q is not an interface's name such as en5 (1 to 15 characters, no spaces)", name)
 	}
 	for _, r := range name {
 		if r < '!' || r > '~' {
-			return fmt.Errorf("%.40q is no interface's name such as en5 (ASCII only)", name)
+			return fmt.Errorf("%.40q is not an interface's name such as en5 (ASCII only)", name)
 		}
 	}
 	return nil
-}
-
-// parseRatio reads a number from 0 to 1 in plain decimals.
-func parseRatio(text string) (float64, error) {
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.Trim(text, "0123456789.") != "" || value > 1 {
-		return 0, fmt.Errorf("%.40q is no number from 0 to 1", text)
-	}
-	return value, nil
 }
 
 // ParseOS reads a system's version and build as "VERSION/BUILD", such as
@@ -169,6 +199,10 @@ func ParseOS(text string) (version, build string, err error) {
 		return "", "", fmt.Errorf("system %.40q: write it as VERSION/BUILD, such as 26.2/25C56", text)
 	}
 	return version, build, nil
+}
+
+func rdmaSwitches() []native.RDMASwitch {
+	return []native.RDMASwitch{native.RDMAOff, native.RDMAOn, native.RDMAOnAfterRestart}
 }
 
 func pressures() []native.Pressure {

@@ -32,7 +32,7 @@ func ParseSize(text string) (int64, error) {
 	digits := whole + (decimals + "000")[:3]
 	thousandths, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil || whole == "" || len(decimals) > 3 || len(whole) > 9 {
-		return 0, fmt.Errorf("size %.40q: %.40q is no number with at most three decimals", text, strings.TrimSpace(number))
+		return 0, fmt.Errorf("size %.40q: %.40q is not a number with at most three decimals", text, strings.TrimSpace(number))
 	}
 	// At most 10^12 thousandths: compared before it is multiplied, so that
 	// nothing overflows.

@@ -27,7 +27,7 @@ func TestHasRDMADriver(t *testing.T) {
 	for version, want := range map[string]bool{
 		"": false, "15.7": false, "26": false, "26.1": false, "26.1.9": false, "26.2": true, "26.10": true, "27": true, "27.0": true,
 	} {
-		if got := HasRDMADriver(version); got != want {
+		if got := hasRDMADriver(version); got != want {
 			t.Errorf("%s: %t", version, got)
 		}
 	}

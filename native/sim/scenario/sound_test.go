@@ -20,10 +20,10 @@ func checkSound(t *testing.T, s Scenario) {
 			if isMac == isHub {
 				t.Fatalf("%s is at one Mac or one hub", end)
 			}
-			if _, ok := mac.Port(end.Receptacle); isMac && !ok {
+			if _, ok := mac.Port(end.PortNumber); isMac && !ok {
 				t.Fatalf("%s has no such receptacle", end)
 			}
-			if isHub && end.Receptacle > hub.Downstream {
+			if isHub && end.PortNumber > hub.Downstream {
 				t.Fatalf("%s has no such receptacle", end)
 			}
 		}
@@ -32,11 +32,11 @@ func checkSound(t *testing.T, s Scenario) {
 	for _, mac := range s.Macs {
 		for _, port := range mac.Ports {
 			if port.DomainUUID == "" || domains[port.DomainUUID] {
-				t.Fatalf("%s tb%d: domain %q is empty or used twice", mac.Name, port.Receptacle, port.DomainUUID)
+				t.Fatalf("%s tb%d: domain %q is empty or used twice", mac.Name, port.PortNumber, port.DomainUUID)
 			}
 			domains[port.DomainUUID] = true
 			if _, ok := mac.Interface(port.Interface); !ok && port.Interface != "" {
-				t.Fatalf("%s tb%d: no interface %s", mac.Name, port.Receptacle, port.Interface)
+				t.Fatalf("%s tb%d: no interface %s", mac.Name, port.PortNumber, port.Interface)
 			}
 		}
 	}

@@ -35,8 +35,8 @@ func symmetric(gigabits int64) native.LinkSpeed {
 	return native.LinkSpeed{TxBitsPerS: gigabits * gigabit, RxBitsPerS: gigabits * gigabit}
 }
 
-// checkSpeed refuses what the two ends cannot negotiate.
-func checkSpeed(speed native.LinkSpeed, a, b native.ThunderboltVersion) error {
+// CheckSpeed refuses what the two ends cannot negotiate.
+func CheckSpeed(speed native.LinkSpeed, a, b native.ThunderboltVersion) error {
 	if speed == (native.LinkSpeed{}) {
 		return nil
 	}

@@ -163,7 +163,7 @@ func oneOf[T ~string](t *table, key string, otherwise T, allowed ...T) T {
 		return otherwise
 	}
 	if !slices.Contains(allowed, T(word)) {
-		t.fail(key, "%s = %q is none of %q%s", key, word, allowed, didYouMean(word, names(allowed...)))
+		t.fail(key, "%s = %q is not one of %q%s", key, word, allowed, didYouMean(word, names(allowed...)))
 		return otherwise
 	}
 	return T(word)

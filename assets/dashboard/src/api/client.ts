@@ -127,7 +127,7 @@ export class Client {
           for (const stream of [...this.#streams]) this.#subscribe(stream);
         },
         reject: (rejection) => {
-          if (rejection.code === unauthenticated) this.#refused("The key with which this page was opened does not count any more.");
+          if (rejection.code === unauthenticated) this.#refused("The key with which this page was opened is no longer valid.");
           else if (rejection.code === denied) this.#refused(`${rejection.message} ${rejection.remedy ?? ""}`.trim());
           wire.close();
         },

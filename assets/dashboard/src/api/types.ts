@@ -55,11 +55,11 @@ export type MeasureID = string;
 export type RankRef = string;
 
 /**
- * Receptacle is the number of a Thunderbolt socket of a Mac, 1 to 255, as the
+ * PortNumber is the number of a Thunderbolt socket of a Mac, 1 to 255, as the
  * system itself numbers it. Where it sits on the case is a fact of the
  * thunderbolt document. Zero is no receptacle.
  */
-export type Receptacle = number;
+export type PortNumber = number;
 
 /** LinkEnd is one end of a cable: a receptacle of a node, written `ID:1`. */
 export type LinkEnd = string;
@@ -207,8 +207,8 @@ export type Answer = "yes" | "no" | "unknown";
  * ApplyOutcome is what became of a declaration.
  *
  * - created: A name that was not declared before.
- * - changed: A job in the place of one of which no program ran.
- * - replaced: A job in the place of one whose program was ended for it.
+ * - changed: A job that replaces one whose program had not started.
+ * - replaced: A job that replaces one whose program was ended for it.
  * - unchanged: A job that is there as it is declared, whether it waits, runs or has ended.
  */
 export type ApplyOutcome = "created" | "changed" | "replaced" | "unchanged";
@@ -222,7 +222,7 @@ export type ApplyOutcome = "created" | "changed" | "replaced" | "unchanged";
  * - cable_end: The node at the other end of the cable.
  * - mapped_account: Whoever has the account as which the job runs.
  * - sharing: Somebody to whom this Mac lends what was asked for.
- * - measurement: Who holds the leave for the measurement.
+ * - measurement: Who was given permission for the measurement.
  * - member: Any member of the cluster.
  * - admin: An administrator of this Mac.
  * - refused: A call that was refused; the reason says why.
@@ -256,7 +256,7 @@ export type Builtin = "allreduce" | "sendrecv";
 export type ChangeSharing = "nobody" | "members";
 
 /**
- * DaemonMode is as whom a daemon runs.
+ * DaemonMode is which account a daemon runs as.
  *
  * - system: Root.
  * - user: A user, whose own jobs alone it can run.
@@ -268,12 +268,12 @@ export type DaemonMode = "system" | "user";
  *
  * - node_joined: A node that has become a member.
  * - node_reached: A member that answers, and did not before.
- * - node_lost: A member that does not answer any more.
- * - node_left: A node that is no member any more.
+ * - node_lost: A member that no longer answers.
+ * - node_left: A node that is no longer a member.
  * - cable_plugged: A cable that was plugged in.
  * - cable_pulled: A cable that was pulled out.
  * - cable_changed: A cable that has become better or worse.
- * - rdma_changed: A cable that has become ready for RDMA, or is it no longer.
+ * - rdma_changed: A cable that has become ready for RDMA, or no longer is.
  * - condition_raised: A condition that holds now.
  * - condition_cleared: A condition that holds no longer.
  * - job_changed: A job that is new, or in another phase.
@@ -339,7 +339,7 @@ export type InterfaceType = "wifi" | "ethernet" | "thunderbolt" | "bridge" | "vp
  * - queued: Accepted and not looked at yet.
  * - placing: Looks for nodes, checks them and gets their grants, or waits for them.
  * - starting: Starts the ranks.
- * - handshake: Waits until every rank has joined. A ring has none to watch.
+ * - handshake: Waits until every rank has joined. For a ring this cannot be watched.
  * - running: Has all ranks at work.
  * - ending: Ends its ranks and waits until all are known to have ended.
  * - backoff: Waits before the next attempt.
@@ -608,15 +608,6 @@ export type RDMAChangeState = "planned" | "applying" | "proving" | "active" | "u
 export type RDMACheckKey = "fulmen" | "port_tb5" | "speed" | "os" | "same_build" | "receptacle" | "switch" | "device" | "peer_offers" | "port_active" | "no_bridge" | "no_loop" | "ipv4_gid" | "probe";
 
 /**
- * RDMAErrandKind is what has to be done at a Mac.
- *
- * - recovery: To start it in Recovery and to type a command there.
- * - settings: To flip the switch in System Settings and to restart it.
- * - restart: To restart it, since the switch is on and not yet in effect.
- */
-export type RDMAErrandKind = "recovery" | "settings" | "restart";
-
-/**
  * RDMAPortState is the state of an RDMA port, by the names of the verbs API.
  *
  * - down: Has no partner: RDMA must be on at both ends.
@@ -646,6 +637,15 @@ export type RDMAStepKind = "service" | "address" | "bridge";
 export type RDMAStepState = "planned" | "done" | "undone" | "left";
 
 /**
+ * RDMAUserActionKind is what has to be done at a Mac.
+ *
+ * - recovery: To start it in Recovery and to type a command there.
+ * - settings: To flip the switch in System Settings and to restart it.
+ * - restart: To restart it, since the switch is on and not yet in effect.
+ */
+export type RDMAUserActionKind = "recovery" | "settings" | "restart";
+
+/**
  * RDMAVerdict is whether a cable can do RDMA.
  *
  * - ready: Can, now.
@@ -662,7 +662,7 @@ export type RDMAVerdict = "ready" | "can_enable" | "needs_person" | "cannot" | "
  * - granted: Has its resources.
  * - preparing: Checks and prepares the node: account, directory, interpreter, files.
  * - starting: Being spawned.
- * - handshake: Runs and has not joined the group. A ring has none to watch.
+ * - handshake: Runs and has not joined the group. For a ring this cannot be watched.
  * - running: At work.
  * - ending: Was asked to end.
  * - exited: Has ended, or was given up before it was spawned.
@@ -1157,7 +1157,7 @@ export interface DaemonInfoResult {
   protocol: number;
   /** The system. */
   platform: Platform;
-  /** As whom it runs. */
+  /** The account under which it runs. */
   mode: DaemonMode;
   /** Its process id. */
   pid: number;
@@ -1353,14 +1353,6 @@ export type Empty = Record<string, unknown>;
 /** Empty is the parameters or the result of a method that has none. */
 export type EmptyParams = Record<string, never>;
 
-/** ErrandStep is one step of an errand. */
-export interface ErrandStep {
-  /** What to do. */
-  text: string;
-  /** Says that it has been seen to be done. */
-  done?: boolean;
-}
-
 /**
  * Error is a refusal or failure as every surface carries it: the group for
  * programs, one sentence for a person, and what both can act on.
@@ -1454,7 +1446,7 @@ export interface EventListResult {
 
 /** EventSelect says which events. */
 export interface EventSelect {
-  /** Leaves out those of before; absent = all that are kept. */
+  /** Leaves out earlier ones; absent = all that are kept. */
   since?: Time;
 }
 
@@ -1583,7 +1575,7 @@ export interface Grant {
   state: GrantState;
   /** When it got there. */
   since: Time;
-  /** For whom. */
+  /** The person whose job it is. */
   principal?: Principal;
   /** The home's epoch that asked; 0 for a measurement. */
   epoch?: number;
@@ -1592,7 +1584,7 @@ export interface Grant {
   /** What is lent of the GPU's working set. Unit: bytes. */
   memory_bytes: number;
   /** Those whose RDMA device is lent, exclusively. */
-  receptacles?: Receptacle[];
+  receptacles?: PortNumber[];
   /** How long it holds without being renewed; 0 = until it is given back. Unit: s. */
   lease_s?: number;
   /** Why it waits, was refused or taken back; gpu_used_by_other_program where it holds although other programs use the GPU. */
@@ -1693,7 +1685,7 @@ export interface Interface {
   /** A bridge's members. */
   members?: string[];
   /** The Thunderbolt receptacle it belongs to. */
-  receptacle?: Receptacle;
+  receptacle?: PortNumber;
   /** The network service that configures it. */
   service?: NetworkService;
   /** Says that the system counts its traffic as costly. */
@@ -1865,7 +1857,7 @@ export interface JobLogsParams {
   ranks?: number[];
   /** Goes on with what is printed later, over all attempts. */
   follow?: boolean;
-  /** Gives what the command that prepares each rank's node printed, all of it as standard error, in place of what the program prints. A node of before this field gives what the program prints. */
+  /** Gives what the command that prepares each rank's node printed, all of it as standard error, in place of what the program prints. A node from before this field gives what the program prints. */
   prepare?: boolean;
   /** Begins that far before the end of each stream; 0 = at the beginning. Unit: bytes. */
   tail_bytes?: number;
@@ -3026,7 +3018,7 @@ export interface PlanRank {
   /** How it gets the GPU. */
   gpu: GPUShare;
   /** Those whose RDMA device it is granted. */
-  receptacles?: Receptacle[];
+  receptacles?: PortNumber[];
   /** The node's own at which the rank before finds it, in the order of Hosts; of a ring only. The host file of a simulated node has others. */
   addresses?: IPAddress[];
 }
@@ -3170,7 +3162,7 @@ export interface PublishedPort {
  */
 export interface RDMA {
   /** The socket's number, as in the document's name. */
-  receptacle: Receptacle;
+  receptacle: PortNumber;
   /** Says whether the port's hardware can. */
   hardware_capable?: boolean;
   /** Says whether the system's version can. */
@@ -3271,24 +3263,6 @@ export interface RDMADevice {
   limits?: RDMALimits;
 }
 
-/** RDMAErrand is a trip to one Mac. */
-export interface RDMAErrand {
-  /** The Mac. */
-  node: NodeID;
-  /** What has to be done there. */
-  kind: RDMAErrandKind;
-  /** About how long it takes. Unit: s. */
-  estimate_s: number;
-  /** What to do there, in order. */
-  steps: ErrandStep[];
-  /** The cables that it makes ready. */
-  links: LinkID[];
-  /** How it stands, such as that the Mac is away; empty where nothing has happened yet. */
-  note?: string;
-  /** Says that it was made; it is listed for some minutes more. */
-  done?: boolean;
-}
-
 /** RDMAHistoryParams says of what. */
 export interface RDMAHistoryParams {
   /** The cable; empty = all. */
@@ -3317,10 +3291,10 @@ export interface RDMALimits {
 export interface RDMAListResult {
   /** The cables, ordered by their ends. */
   links: RDMAReadiness[];
-  /** What all errands together cost a person, as one line; empty where there are none. */
+  /** What all user actions together cost a person, as one line; empty where there are none. */
   price?: string;
   /** The Macs where a person must flip the switch, with the steps for their system. */
-  errands?: RDMAErrand[];
+  errands?: RDMAUserAction[];
 }
 
 /** RDMAReadiness is whether a cable can do RDMA, and why or why not. */
@@ -3361,6 +3335,24 @@ export interface RDMAStep {
   state: RDMAStepState;
   /** What was there at undo, where somebody had changed it. */
   found?: string;
+}
+
+/** RDMAUserAction is what a person has to do at one Mac. */
+export interface RDMAUserAction {
+  /** The Mac. */
+  node: NodeID;
+  /** What has to be done there. */
+  kind: RDMAUserActionKind;
+  /** About how long it takes. Unit: s. */
+  estimate_s: number;
+  /** What to do there, in order. */
+  steps: UserActionStep[];
+  /** The cables that it makes ready. */
+  links: LinkID[];
+  /** How it stands, such as that the Mac is away; empty where nothing has happened yet. */
+  note?: string;
+  /** Says that it was made; it is listed for some minutes more. */
+  done?: boolean;
 }
 
 /**
@@ -3594,7 +3586,7 @@ export interface StateWatchResult {
   more?: boolean;
 }
 
-/** StopRequest is somebody's wish to end a job. */
+/** StopRequest is somebody's request to end a job. */
 export interface StopRequest {
   /** Who asked. */
   by: Principal;
@@ -3675,7 +3667,7 @@ export interface Temperature {
  */
 export interface Thunderbolt {
   /** The socket's number, as in the document's name. */
-  receptacle: Receptacle;
+  receptacle: PortNumber;
   /** Where it is on the case, for people, such as "back, second from the left". */
   place?: string;
   /** Says that it is the one next to the Ethernet socket. */
@@ -3797,6 +3789,14 @@ export interface Usage {
   system_s: number;
   /** The most memory held at once. Unit: bytes. */
   max_resident_bytes: number;
+}
+
+/** UserActionStep is one step of a user action. */
+export interface UserActionStep {
+  /** What to do. */
+  text: string;
+  /** Says that it has been seen to be done. */
+  done?: boolean;
 }
 
 /**
@@ -3949,7 +3949,7 @@ export interface Methods {
   "job.take_over": { params: JobSelect; result: Empty; class: "user"; notifies: never };
   /** Forgets a job that has ended, with its ranks, grants and files, and by its policy its output. */
   "job.delete": { params: JobDeleteParams; result: Empty; class: "user"; notifies: never };
-  /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was plugged before that is none. */
+  /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
   /** event.list, and every event after. */
   "event.watch": { params: EventSelect; result: EventWatchResult; class: "read"; notifies: "event.happened" };
@@ -3961,15 +3961,15 @@ export interface Methods {
   "cluster.pair": { params: ClusterPairParams; result: ClusterPairResult; class: "admin"; notifies: never };
   /** Joins the cluster of a Mac that shows a code, or the one that made an invitation. */
   "cluster.join": { params: ClusterJoinParams; result: ClusterJoinResult; class: "admin"; notifies: never };
-  /** What a person does with a Mac that asks: enter its code, look away, put off, or take it up again. */
+  /** What a person does with a Mac that asks: enter its code, ignore it, decide later, or show it again. */
   "cluster.answer": { params: ClusterAnswerParams; result: Empty; class: "admin"; notifies: never };
   /** Makes an invitation of one line for a Mac without a screen. It is a secret and works once. */
   "cluster.invite": { params: ClusterInviteParams; result: ClusterInviteResult; class: "admin"; notifies: never };
   /** Removes members for good, and ends their jobs, grants and connections everywhere. */
   "cluster.remove": { params: ClusterRemoveParams; result: ClusterRemoveResult; class: "admin"; notifies: never };
-  /** As which local account each person's jobs run on this node. Local account names are given to admins only. */
+  /** Which local account each person's jobs run as on this node. Local account names are given to admins only. */
   "cluster.users": { params: EmptyParams; result: ClusterUsersResult; class: "read"; notifies: never };
-  /** Says as which local account a person's jobs run on this node, or that they do not. */
+  /** Sets which local account a person's jobs run as on this node, or that they do not run. */
   "cluster.map_user": { params: ClusterMapUserParams; result: Empty; class: "admin"; notifies: never };
   /** What this node lends. */
   "cluster.sharing": { params: EmptyParams; result: Sharing; class: "read"; notifies: never };
@@ -4139,6 +4139,7 @@ export type KnownReason =
   | "batch_too_large"
   | "blas_slow"
   | "bridge_loop"
+  | "cable_not_used"
   | "caller_unknown"
   | "cancelled"
   | "client_gone"

@@ -46,11 +46,11 @@ export class Draft {
 
   /** What is written so that it cannot be read, in words; empty where all can. */
   problem(): string {
-    if (words(this.command) === undefined) return "A quote of the command is not closed.";
+    if (words(this.command) === undefined) return "A quotation mark in the command is not closed.";
     if (variables(this.variables) === undefined) return "Write each environment variable on a line of its own, as NAME=VALUE.";
     if (ports(this.ports) === undefined) return "Write ports as 8080, or as lan:8080 for the network.";
     const unread = limits.find(([key]) => duration(this.deadlines[key]) === undefined);
-    return unread === undefined ? "" : `“${unread[1]}” is a length of time such as 90s, 10m or 1h.`;
+    return unread === undefined ? "" : `“${unread[1]}” must be a length of time such as 90s, 10m or 1h.`;
   }
 
   /** The values of environment variables, which are no part of the request. */

@@ -46,7 +46,7 @@ export class Live {
   conditions = $state.raw<readonly api.NodeCondition[]>([]);
   jobs = $state.raw<readonly api.JobSummary[]>([]);
   /** Trips to Macs that only a person can make. */
-  errands = $state.raw<readonly api.RDMAErrand[]>([]);
+  errands = $state.raw<readonly api.RDMAUserAction[]>([]);
   model = $state.raw<Model>({ nodes: [], links: [], simulated: false });
   /** Counts the drawings; who reads facts or metrics reads it too, to be told of changes. */
   version = $state(0);

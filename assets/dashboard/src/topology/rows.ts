@@ -70,7 +70,7 @@ export function notesOf(link: ModelLink): string[] {
     notes.push("warnings muted");
   }
   if (link.stale) {
-    notes.push("an end is not reached: the last that was known");
+    notes.push("one end cannot be reached: last known values");
   }
   if (link.simulated) {
     notes.push("simulated");

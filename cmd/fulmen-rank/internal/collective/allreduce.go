@@ -9,21 +9,21 @@ import (
 )
 
 // AllReduce measures all_sum for every size of message.
-func (g *Group) AllReduce(o Options, tell Progress) (worker.AllReduce, error) {
+func (g *Group) AllReduce(o Options, progress Progress) (worker.AllReduce, error) {
 	result := worker.AllReduce{Backend: o.Backend, Rank: g.Rank(), Size: g.Size(), DType: o.DType}
 	var err error
-	if result.Rows, err = rows(o, tell, "all_sum", g.allReduceRow); err != nil {
+	if result.Rows, err = rows(o, progress, "all_sum", g.allReduceRow); err != nil {
 		return result, err
 	}
 	return result, wrongResult("all_sum", result.Rows, func(r worker.AllReduceRow) (uint64, int) { return r.MessageBytes, r.WrongCount })
 }
 
 // rows measures every size; with an error, those before it.
-func rows[R any](o Options, tell Progress, what string, row func(o Options, bytes uint64) (R, error)) ([]R, error) {
+func rows[R any](o Options, progress Progress, what string, row func(o Options, bytes uint64) (R, error)) ([]R, error) {
 	var all []R
 	sizes := o.sizes()
 	for i, bytes := range sizes {
-		tell(fmt.Sprintf("%s, %d bytes", what, bytes), float64(i)/float64(len(sizes)))
+		progress(fmt.Sprintf("%s, %d bytes", what, bytes), float64(i)/float64(len(sizes)))
 		r, err := row(o, bytes)
 		if err != nil {
 			return all, fmt.Errorf("%s of %d bytes: %w", what, bytes, err)

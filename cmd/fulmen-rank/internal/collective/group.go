@@ -56,7 +56,7 @@ func Join(ctx context.Context, backend string, wait time.Duration, least int) (*
 	case <-timer.C:
 		return nil, &worker.Error{
 			Reason:  worker.ReasonGroupInit,
-			Message: fmt.Sprintf("after %v not every rank had come to the group", wait),
+			Message: fmt.Sprintf("not every rank had joined the group after %v", wait),
 			Remedy:  "start all ranks, and see that each can reach the others' addresses",
 			Stage:   "init",
 		}

@@ -14,10 +14,10 @@ const (
 )
 
 // SendRecv measures messages between ranks 0 and 1 for every size.
-func (g *Group) SendRecv(o Options, tell Progress) (worker.SendRecv, error) {
+func (g *Group) SendRecv(o Options, progress Progress) (worker.SendRecv, error) {
 	result := worker.SendRecv{Backend: o.Backend, Rank: g.Rank(), Size: g.Size(), DType: o.DType}
 	var err error
-	if result.Rows, err = rows(o, tell, "send and receive", g.sendRecvRow); err != nil {
+	if result.Rows, err = rows(o, progress, "send and receive", g.sendRecvRow); err != nil {
 		return result, err
 	}
 	return result, wrongResult("send", result.Rows, func(r worker.SendRecvRow) (uint64, int) { return r.MessageBytes, r.WrongCount })

@@ -14,7 +14,7 @@ import (
 type Progress func(stage string, ratio float64)
 
 // Measure measures a device for about total.
-func Measure(ctx context.Context, device mlxbridge.Device, total time.Duration, tell Progress) (worker.GPU, error) {
+func Measure(ctx context.Context, device mlxbridge.Device, total time.Duration, progress Progress) (worker.GPU, error) {
 	began := time.Now()
 	info, err := mlxbridge.Info(device)
 	if err != nil {
@@ -35,7 +35,7 @@ func Measure(ctx context.Context, device mlxbridge.Device, total time.Duration, 
 		result.BLAS = &blas
 		types = append(types, mlxbridge.Float32)
 	}
-	r := run{ctx: ctx, stream: stream, limits: limitsOf(result.Device), tell: tell, steps: 2 * len(types)}
+	r := run{ctx: ctx, stream: stream, limits: limitsOf(result.Device), progress: progress, steps: 2 * len(types)}
 	r.plan = DefaultPlan(total / time.Duration(r.steps))
 	for _, dtype := range types {
 		row, err := r.matMul(dtype)
@@ -71,14 +71,14 @@ type run struct {
 	stream      *mlxbridge.Stream
 	limits      limits
 	plan        Plan
-	tell        Progress
+	progress    Progress
 	step, steps int
 }
 
 // time measures one step's repeated work.
 func (r *run) time(stage string, work func() error) (worker.Timing, error) {
 	timing, err := r.plan.Do(r.ctx, time.Now, func(ratio float64) {
-		r.tell(stage, (float64(r.step)+ratio)/float64(r.steps))
+		r.progress(stage, (float64(r.step)+ratio)/float64(r.steps))
 	}, work)
 	r.step++
 	return timing, err
@@ -86,7 +86,7 @@ func (r *run) time(stage string, work func() error) (worker.Timing, error) {
 
 // announce names a step before its first measurement.
 func (r *run) announce(stage string) {
-	r.tell(stage, float64(r.step)/float64(r.steps))
+	r.progress(stage, float64(r.step)/float64(r.steps))
 }
 
 // matMul measures products of square matrices of one type.
@@ -138,7 +138,7 @@ func (r *run) bandwidth(dtype mlxbridge.Dtype) (worker.Bandwidth, error) {
 	if size == 0 {
 		return worker.Bandwidth{}, &worker.Error{
 			Reason:  worker.ReasonOutOfMemory,
-			Message: fmt.Sprintf("the device cannot hold a buffer of %d MiB, the least that is past the caches", minBuffer>>20),
+			Message: fmt.Sprintf("the device cannot hold a buffer of %d MiB, the smallest that does not fit its caches", minBuffer>>20),
 			Remedy:  "close programs that use much memory, then measure again",
 		}
 	}

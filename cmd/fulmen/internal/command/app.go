@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"fulmen/app/browser"
+	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
 
@@ -34,14 +35,10 @@ type App struct {
 	// Screen says that Out is one.
 	Screen bool
 	// Environment says where the daemon may be.
-	Environment client.Environment
+	Environment api.Environment
 	// Executable is the path of this program, beside which others lie; empty
 	// where it is not known.
 	Executable string
-	// Host is the computer's name, empty where it is not known.
-	Host string
-	// User is the account's name, empty where it is not known.
-	User string
 	// Folder is the current one; empty where it is not known.
 	Folder string
 	// Signals announces signals until it is told to stop; nil where there are none.
@@ -53,8 +50,8 @@ type App struct {
 	// Now reads the wall clock.
 	Now func() time.Time
 
-	// patience is how long it is tried to reach a daemon again that was lost; 0 = defaultPatience.
-	patience time.Duration
+	// timeout is how long it is tried to reach a daemon again that was lost; 0 = defaultTimeout.
+	timeout time.Duration
 	// settle is how long a job may be on its way before it is said where it is; 0 = defaultSettle.
 	settle time.Duration
 }
@@ -72,10 +69,6 @@ type Console interface {
 
 // Process is the app of this process.
 func Process(version string) App {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "" // then it is not in the report either
-	}
 	path, err := os.Executable()
 	if err != nil {
 		path = "" // then PATH alone is searched
@@ -88,7 +81,7 @@ func Process(version string) App {
 	a := App{
 		Version: version, In: os.Stdin, InTerminal: term.IsTerminal(in), Secret: hidden(in),
 		Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())), Screen: term.IsTerminal(int(os.Stdout.Fd())),
-		Environment: client.Process(), Executable: path, Host: host, User: os.Getenv("USER"), Now: time.Now,
+		Environment: client.Process(), Executable: path, Now: time.Now,
 		Folder: folder, Signals: processSignals, Browse: browser.Open,
 	}
 	if a.InTerminal {

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/jobfile"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -24,12 +26,12 @@ func (r *run) applyCommand() *cobra.Command {
 	var plan, attach bool
 	var params api.JobApplyParams
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Have the job be as a file describes it", Args: cobra.MaximumNArgs(1),
-		Long: "Declares the job of a TOML file under the name in it: the job is submitted, or put in the place of the one that you\n" +
-			"applied under that name on this Mac before; the result says which, and where nothing differs nothing is done. A change\n" +
-			"that would end a running program needs --replace. The job goes on by itself; fulmen delete undoes it.\n\n" +
-			"The fields are those of JobRequest, as docs/reference.md has them, and whatever else is in the file is an error with\n" +
-			"its line; nodes are named as everywhere. A folder that is not absolute begins at the file's. Environment variables\n" +
+		Use: "apply FILE", Short: "Run the job that a file describes, or change it to match", Args: cobra.MaximumNArgs(1),
+		Long: "Submits the job in a TOML file under the name in it, or puts it in the place of the one that you applied under that\n" +
+			"name on this Mac before. The result says which; if nothing differs, nothing is done. A change that would end a running\n" +
+			"program needs --replace. The job goes on by itself; fulmen delete undoes it.\n\n" +
+			"The fields are those of JobRequest in docs/reference.md; anything else in the file is an error, shown with its line.\n" +
+			"A folder that is not absolute is relative to the file's. Environment variables\n" +
 			"are named in program.variables; their values are taken from here, and are not compared. - is standard input.",
 		Example: "  fulmen apply train.toml\n  fulmen apply --dry-run train.toml\n  fulmen apply --replace train.toml\n  fulmen delete -f train.toml",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -42,8 +44,8 @@ func (r *run) applyCommand() *cobra.Command {
 	}
 	fileFlag(c, &file)
 	f.flags(c)
-	c.Flags().BoolVar(&params.Replace, "replace", false, "end the program that runs, where the change needs it")
-	c.Flags().BoolVar(&params.DryRun, "dry-run", false, "only say what would be done, and which fields differ")
+	c.Flags().BoolVar(&params.Replace, "replace", false, "end the running program if the change needs it")
+	c.Flags().BoolVar(&params.DryRun, "dry-run", false, "only show what would be done, and which fields differ")
 	c.Flags().BoolVar(&attach, "attach", false, "then follow the job as fulmen job attach does")
 	c.Flags().BoolVar(&plan, "plan", false, "show only where it would run, as fulmen plan does")
 	c.MarkFlagsMutuallyExclusive("dry-run", "attach", "plan")
@@ -52,31 +54,20 @@ func (r *run) applyCommand() *cobra.Command {
 
 // fileFlag adds the other way to name the file.
 func fileFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVarP(file, "file", "f", "", "the file, as kubectl takes it")
+	c.Flags().StringVarP(file, "file", "f", "", "the job's file")
 }
 
 // fileOf is the file that a command line names.
 func fileOf(flag string, args []string) (string, error) {
 	if (flag == "") == (len(args) == 0) {
-		return "", usage("name one file")
+		return "", usage("name one file, such as: fulmen apply train.toml")
 	}
 	return cmp.Or(flag, strings.Join(args, "")), nil
 }
 
 func (r *run) apply(ctx context.Context, path string, params api.JobApplyParams, f following, plan, attach bool) error {
-	content, err := r.jobFile(path)
-	if err != nil {
-		return err
-	}
-	return r.with(ctx, func(c *client.Client) error {
-		list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
-		if err != nil {
-			return err
-		}
-		params.Request, err = jobfile.Parse(path, content, func(word string) (api.NodeID, error) { return nodeID(word, list.Nodes) })
-		if err != nil {
-			return wrongFile(path, err)
-		}
+	return r.withJobFile(ctx, path, nodeID, func(c *client.Client, request api.JobRequest) (err error) {
+		params.Request = request
 		if params.Environment, err = r.fill(path, &params.Request); err != nil {
 			return err
 		}
@@ -85,12 +76,10 @@ func (r *run) apply(ctx context.Context, path string, params api.JobApplyParams,
 		}
 		result, err := client.Call[api.JobApplyResult](ctx, c, "job.apply", params)
 		if errors.Is(err, api.ReasonJobRunning) {
-			e := *api.AsError(err)
-			e.Data.Remedy = "See the difference: fulmen apply --dry-run " + path + ". End the program for it: fulmen apply --replace " + path
-			return &e
+			return advised(api.AsError(err), "See the difference: fulmen apply --dry-run "+path+". End the program for it: fulmen apply --replace "+path)
 		}
 		if err == nil && (!r.json || !attach) {
-			err = r.applied(params, result)
+			err = r.answer(result, func(w *show.Page) { applyWords(w, params, result) })
 		}
 		if err != nil || !attach {
 			return err
@@ -99,30 +88,25 @@ func (r *run) apply(ctx context.Context, path string, params api.JobApplyParams,
 	})
 }
 
-// applied says what became of a declaration.
-func (r *run) applied(params api.JobApplyParams, result api.JobApplyResult) error {
-	if r.json {
-		return text.JSON(r.Out, result)
-	}
-	name, did := params.Request.Name, string(result.Outcome)
+// applyWords say what became of a declaration.
+func applyWords(w *show.Page, params api.JobApplyParams, result api.JobApplyResult) {
+	line := params.Request.Name + " "
 	if params.DryRun && result.Outcome != api.ApplyUnchanged {
-		did = "would be " + did
+		line += "would be "
 	}
-	line := name + " " + did
+	line += string(result.Outcome)
 	if result.Job != "" {
 		line += ": " + result.Job.String()
 	}
 	if result.Before != "" {
 		line += " in the place of " + result.Before.String()
 	}
-	if _, err := fmt.Fprintln(r.Out, text.Clean(line)); err != nil {
-		return err
-	}
+	w.Line(line)
 	table := text.NewTable()
 	for _, change := range result.Changes {
 		table.Row("  "+change.Field, cmp.Or(change.From, "-"), "->", cmp.Or(change.To, "-"))
 	}
-	return table.Write(r.Out)
+	fmt.Fprint(w, table)
 }
 
 // wrongFile is a file that is no job's, as the end of a command line that makes no
@@ -132,12 +116,31 @@ func wrongFile(path string, err error) error {
 	if !ok {
 		return err
 	}
-	e := api.Errorf(api.ReasonBadValue, path, "%s is not a job.", path)
-	e.Data.Remedy = "docs/reference.md has the fields of JobRequest."
+	e := api.Errorf(api.ReasonBadValue, path, "%s is not a job.", path).WithRemedy("docs/reference.md has the fields of JobRequest.")
 	for _, p := range wrong.Problems {
 		e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: api.ReasonBadValue, Subject: path, Message: wrong.Line(p)})
 	}
 	return withStatus{api.ExitUsage, e}
+}
+
+// withJobFile reads a job's file, whose nodes are those that find finds, and does
+// something with it at the daemon.
+func (r *run) withJobFile(ctx context.Context, path string, find func(word string, nodes []api.NodeView) (api.NodeID, error), do func(*client.Client, api.JobRequest) error) error {
+	content, err := r.jobFile(path)
+	if err != nil {
+		return err
+	}
+	return r.with(ctx, func(c *client.Client) error {
+		nodes, err := nodeViews(ctx, c)
+		if err != nil {
+			return err
+		}
+		request, err := jobfile.Parse(path, content, func(word string) (api.NodeID, error) { return find(word, nodes) })
+		if err != nil {
+			return wrongFile(path, err)
+		}
+		return do(c, request)
+	})
 }
 
 // jobFile reads a file, or standard input.
@@ -146,14 +149,14 @@ func (r *run) jobFile(path string) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("%s cannot be read: %w", path, cause(err))
+			return "", fmt.Errorf("cannot read %s: %w", path, cause(err))
 		}
 		defer file.Close()
 		in = file
 	}
 	content, err := io.ReadAll(io.LimitReader(in, api.MaxSpecBytes+1))
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be read: %w", path, cause(err))
+		return "", fmt.Errorf("cannot read %s: %w", path, cause(err))
 	}
 	return string(content), nil
 }
@@ -165,7 +168,7 @@ func (r *run) fill(path string, request *api.JobRequest) (map[string]string, err
 	case request.Name == "":
 		return nil, usage("%s has no name, by which it is known when it is applied again: add a line such as name = \"train\"", path)
 	case request.RequestID != "":
-		return nil, usage("%s: request_id: leave it out; applying twice changes nothing by itself", path)
+		return nil, usage("%s: request_id: leave it out; applying a file twice changes nothing anyway", path)
 	case len(p.Command) == 0 && p.Builtin == "":
 		return nil, usage("%s: program.command is missing", path)
 	case p.Stdin != "" && p.Stdin != api.StdinNone:
@@ -209,4 +212,73 @@ func (r *run) fill(path string, request *api.JobRequest) (map[string]string, err
 		values[name] = value
 	}
 	return values, nil
+}
+
+func (r *run) deleteCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use: "delete -f FILE", Short: "Undo what was applied from a file", Args: cobra.MaximumNArgs(1),
+		Long: "Ends what you applied on this Mac under the name in the file, where it has not ended, and forgets it, with what it was\n" +
+			"before it was changed, and with files and output on all nodes. Only the name in the file counts.",
+		Example: "  fulmen delete -f train.toml",
+		RunE: func(c *cobra.Command, args []string) error {
+			path, err := fileOf(file, args)
+			if err != nil {
+				return err
+			}
+			return r.deleteApplied(c.Context(), path)
+		},
+	}
+	fileFlag(c, &file)
+	return c
+}
+
+func (r *run) deleteApplied(ctx context.Context, path string) error {
+	// A node that is no member any more is no reason to keep a job.
+	here := func(_ string, nodes []api.NodeView) (api.NodeID, error) { return nodeID("here", nodes) }
+	return r.withJobFile(ctx, path, here, func(c *client.Client, request api.JobRequest) error {
+		if request.Name == "" {
+			return usage("%s has no name", path)
+		}
+		list, err := client.Call[api.JobListResult](ctx, c, "job.list", api.JobListParams{Ended: true, Mine: true})
+		if err != nil {
+			return err
+		}
+		all := slices.DeleteFunc(list.Jobs, func(j api.JobSummary) bool { return !j.Declared || j.Name != request.Name })
+		if len(all) == 0 {
+			return advised(api.Errorf(api.ReasonNoSuchJob, request.Name, "You have applied no job named %q on this Mac.", request.Name),
+				"See: fulmen jobs --all --mine")
+		}
+		var ids []string
+		for _, j := range all {
+			ids = append(ids, j.Job.String())
+			if err := r.endAndDelete(ctx, c, j); err != nil {
+				return err
+			}
+		}
+		return r.answer(api.Empty{}, func(w *show.Page) { w.Line(request.Name + " deleted: " + strings.Join(ids, ", ")) })
+	})
+}
+
+// endAndDelete stops a job that has not ended, waits for its end, and forgets it.
+func (r *run) endAndDelete(ctx context.Context, c *client.Client, j api.JobSummary) error {
+	if !j.Phase.Ended() {
+		if _, err := client.Call[api.Empty](ctx, c, "job.stop", api.JobStopParams{Job: j.Job}); err != nil {
+			return err
+		}
+		if err := awaitEnd(ctx, c, j.Job); err != nil {
+			return err
+		}
+	}
+	_, err := client.Call[api.Empty](ctx, c, "job.delete", api.JobDeleteParams{Job: j.Job})
+	return err
+}
+
+// awaitEnd waits until a job has ended, which its home sees to; Ctrl-C stops waiting it to that.
+func awaitEnd(ctx context.Context, c *client.Client, id api.JobID) error {
+	_, changes, err := client.Stream[api.JobWatchResult, api.JobChanged](ctx, c, "job.watch", api.JobSelect{Job: id})
+	if err != nil {
+		return err
+	}
+	return client.ToEnd(changes, func(c api.JobChanged) bool { return c.Terminal })
 }

@@ -66,7 +66,7 @@ func TestApply(t *testing.T) {
 }
 
 func TestApplyOfAFileThatIsNoJob(t *testing.T) {
-	for says, content := range map[string]string{
+	for reports, content := range map[string]string{
 		"job.toml:2: there is no field \"programs\"":                                            "\nprograms = 1\n",
 		"has no name, by which it is known when it is applied again":                            "[program]\ncommand = [\"x\"]\n",
 		"program.command is missing":                                                            "name = \"x\"\n",
@@ -76,12 +76,12 @@ func TestApplyOfAFileThatIsNoJob(t *testing.T) {
 		"OTHER is not set here":                                                                 "name = \"x\"\n[program]\ncommand = [\"x\"]\nvariables = [\"OTHER\"]\n",
 		"there is no field \"rank\" in placement; the nearest is ranks; the fields are backend": "name = \"x\"\n[placement]\nrank = 2\n",
 	} {
-		t.Run(says, func(t *testing.T) {
+		t.Run(reports, func(t *testing.T) {
 			is := is.New(t)
 			r := newRig(t, "")
 			path := r.applies(content, api.JobApplyResult{})
 			is.Equal(r.run("apply", path), 2)
-			is.True(strings.Contains(r.err.String(), says))
+			is.True(strings.Contains(r.err.String(), reports))
 			is.True(!strings.Contains(r.err.String(), "--")) // of no flag, which a file has none of
 			is.Equal(len(r.called("job.apply")), 0)
 		})
@@ -114,7 +114,7 @@ func TestDeleteOfWhatWasApplied(t *testing.T) {
 	path := r.applies(applied, api.JobApplyResult{})
 	r.daemon.Always("job.list", api.JobListResult{})
 	is.Equal(r.run("delete", "-f", path), 1)
-	is.True(strings.HasSuffix(r.err.String(), "fulmen: Nothing of the name \"train\" was applied by you here.\n  See: fulmen jobs --all --mine\n"))
+	is.True(strings.HasSuffix(r.err.String(), "fulmen: You have applied no job named \"train\" on this Mac.\n  See: fulmen jobs --all --mine\n"))
 	listed := api.JobListResult{Jobs: []api.JobSummary{
 		{Job: jobA, Name: "train", Declared: true, Phase: api.JobRunning}, {Job: "jh7a2bcde", Name: "train", Declared: true, Phase: api.JobFailed},
 		{Job: "jn0n0n0n0", Name: "train", Phase: api.JobRunning}, {Job: "jp1p1p1p1", Name: "other", Declared: true, Phase: api.JobRunning},

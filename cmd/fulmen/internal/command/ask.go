@@ -83,6 +83,19 @@ func (r *run) confirm(ctx context.Context, words string) (bool, error) {
 	}
 }
 
+// certain asks before something that is final. Where nobody can be asked, script is
+// what a script says.
+func (r *run) certain(ctx context.Context, question, nobody, script string) error {
+	if !r.InTerminal {
+		return advised(api.Errorf(api.ReasonBadValue, "yes", "%s", nobody), script)
+	}
+	yes, err := r.confirm(ctx, question)
+	if err == nil && !yes {
+		err = api.Errorf(api.ReasonCancelled, "", "Nothing was removed.")
+	}
+	return err
+}
+
 // secret reads a secret: from the terminal without showing it, else a line of
 // the input. It is never an argument, which other accounts can see and shells keep.
 func (r *run) secret(ctx context.Context, words, what string) (string, error) {
@@ -96,9 +109,8 @@ func (r *run) secret(ctx context.Context, words, what string) (string, error) {
 		secret, err = r.line(ctx)
 	}
 	if errors.Is(err, io.EOF) || err == nil && secret == "" {
-		e := api.Errorf(api.ReasonBadValue, what, "No %s was given.", what)
-		e.Data.Remedy = fmt.Sprintf("Type the %s here, or give it on standard input.", what)
-		return "", e
+		return "", advised(api.Errorf(api.ReasonBadValue, what, "No %s was entered.", what),
+			fmt.Sprintf("Type the %s here, or give it on standard input.", what))
 	}
 	return secret, err
 }

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// defaultPatience is how long it is tried to reach a daemon again that was lost:
+	// defaultTimeout is how long it is tried to reach a daemon again that was lost:
 	// an update of it takes less.
-	defaultPatience = time.Minute
+	defaultTimeout = time.Minute
 	// defaultSettle is how long a job may be on its way without a word about it.
 	defaultSettle = 700 * time.Millisecond
 	// lastOutput is how long the output of a job that has ended may stay away: less
@@ -38,16 +38,15 @@ type attachment struct {
 	*run
 	client *client.Client
 	job    api.JobID
-	names  map[api.NodeID]string
+	names  show.Names
 	lines  *output.Lines
 	// input says that In is the job's; leave that Ctrl-C leaves the job alone.
 	input, leave bool
 	// giver tells this client from the one that submitted the job; empty is that one.
 	giver string
-	// quiet leaves out the lines about the job itself.
-	quiet bool
+	following
 
-	writing sync.Mutex // whole JSON lines
+	writing sync.Mutex // one event after the other
 	pieces  waker.Waker
 	typed   chan struct{}
 	seen    output.Offsets
@@ -65,9 +64,12 @@ type attachment struct {
 	exitCode  *int
 }
 
-// stopSignals end or change what a terminal follows.
-func stopSignals() []os.Signal {
-	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGWINCH}
+// stopSignals hears those that end or change what a terminal follows.
+func (r *run) stopSignals() (<-chan os.Signal, func()) {
+	if r.Signals == nil {
+		return nil, func() {}
+	}
+	return r.Signals(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGWINCH)
 }
 
 // follow shows a job until it has ended, and gives the exit status that is its
@@ -92,7 +94,7 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 				return a.lost(c)
 			}
 			if c.interruption != nil {
-				a.say(fmt.Sprintf("interrupted: %s The job goes on; trying again.", api.AsError(c.interruption).Message))
+				a.report(fmt.Sprintf("interrupted: %s The job goes on; trying again.", api.AsError(c.interruption).Message))
 				continue
 			}
 			a.take(ctx, c)
@@ -103,18 +105,18 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 				return a.finish()
 			}
 		case <-settle.C:
-			a.sayWhere()
-			a.sayPorts(ctx)
-			if due := a.view().TellsAloneIn(a.state.job, a.state.list()); due > 0 {
+			a.reportWhere()
+			a.reportPorts(ctx)
+			if due := a.view().AloneReportIn(a.state.job, a.state.list()); due > 0 {
 				settle.Reset(due)
 			}
 		case s := <-signals:
 			if done, status := a.signalled(ctx, s); done {
-				return status, silent{}
+				return status, exited{api.ExitFailed}
 			}
 		case <-a.typed:
 			if done, status := a.signalled(ctx, os.Interrupt); done {
-				return status, silent{}
+				return status, exited{api.ExitFailed}
 			}
 		}
 	}
@@ -129,42 +131,42 @@ func (a *attachment) take(ctx context.Context, c jobChange) {
 		return
 	}
 	a.event(jobEvent{Changed: &c.JobChanged})
-	a.sayNotes()
+	a.reportNotes()
 	switch now := a.state.job.Phase; {
 	case now == was:
 	case now == api.JobHandshake, now == api.JobRunning:
 		if now == api.JobRunning {
-			a.sayWhere()
-			a.sayPorts(ctx)
+			a.reportWhere()
+			a.reportPorts(ctx)
 		}
 		a.enterRaw(ctx)
 		a.beginInput(ctx)
 	}
 }
 
-// sayWhere says where the job is, unless that was said last.
-func (a *attachment) sayWhere() {
+// reportWhere says where the job is, unless that was said last.
+func (a *attachment) reportWhere() {
 	if words := a.state.words(a.view(), a.names); words != a.where {
 		a.where = words
-		a.say(words)
+		a.report(words)
 	}
 }
 
-// sayNotes says once what would keep a program from running as it is meant to.
-func (a *attachment) sayNotes() {
+// reportNotes says once what would keep a program from running as it is meant to.
+func (a *attachment) reportNotes() {
 	for _, line := range show.Notes(a.state.job) {
 		if !slices.Contains(a.noted, line) {
 			a.noted = append(a.noted, line)
-			a.say(line)
+			a.report(line)
 		}
 	}
 }
 
-// sayPorts says once an attempt where the ports that the job publishes are open on
+// reportPorts says once an attempt where the ports that the job publishes are open on
 // this node. They may open a moment after the job runs.
-func (a *attachment) sayPorts(ctx context.Context) {
+func (a *attachment) reportPorts(ctx context.Context) {
 	job := a.state.job
-	if job.Phase != api.JobRunning || a.opened == job.Attempt || a.quiet || a.json {
+	if job.Phase != api.JobRunning || a.opened == job.Attempt || a.quiet || a.receive != nil {
 		return
 	}
 	if len(a.state.spec().Publish) == 0 {
@@ -177,13 +179,13 @@ func (a *attachment) sayPorts(ctx context.Context) {
 	}
 	a.opened = job.Attempt
 	for _, line := range a.view().PublishedLines(now.Published) {
-		a.say(line)
+		a.report(line)
 	}
 }
 
-// say writes a line about the job.
-func (a *attachment) say(words string) {
-	if words == "" || a.quiet || a.json {
+// report writes a line about the job.
+func (a *attachment) report(words string) {
+	if words == "" || a.quiet || a.receive != nil {
 		return
 	}
 	a.lines.Note("fulmen: " + text.Clean(a.job.String()+": "+words))
@@ -200,14 +202,14 @@ type jobEvent struct {
 	Output *api.OutputPiece `json:"output,omitempty"`
 }
 
-// event writes a line for programs, where they are wanted.
+// event tells who hears what happens instead of the terminal.
 func (a *attachment) event(e jobEvent) {
-	if !a.json {
+	if a.receive == nil {
 		return
 	}
 	a.writing.Lock()
 	defer a.writing.Unlock()
-	_ = text.JSONLine(a.Out, e) // the job goes on also where nobody reads
+	a.receive(e)
 }
 
 // lost is the end of watching a job that may go on.
@@ -215,7 +217,7 @@ func (a *attachment) lost(c jobChange) (int, error) {
 	_ = a.lines.Close() // the error that is shown is the greater one
 	e := *api.AsError(c.err)
 	if e.Code == api.CodeUnreachable || e.Data.Reason == api.ReasonNoDaemon {
-		e.Message = "The daemon was lost. The job " + a.job.String() + " may go on."
+		e.Message = "The connection to the daemon was lost. The job " + a.job.String() + " may go on."
 		e.Data.Remedy = "Once the daemon runs: fulmen job attach " + a.job.String()
 	}
 	return api.ExitNotStarted, &e
@@ -229,10 +231,10 @@ func (s *jobState) spec() api.JobSpec {
 }
 
 // status is the exit status of fulmen run for a job that has ended.
-func (s *jobState) status(told *int) int {
+func (s *jobState) status(reported *int) int {
 	switch {
-	case told != nil:
-		return *told
+	case reported != nil:
+		return *reported
 	case s.job.ExitCode != nil:
 		return *s.job.ExitCode
 	case s.job.Phase == api.JobSucceeded:
@@ -252,17 +254,17 @@ func (a *attachment) finish() (int, error) {
 	if a.state.job.Phase == api.JobStopped && a.stoppedBy != nil {
 		status = statusOf(a.stoppedBy) // however its ranks took that
 	}
-	return a.tellMissing(status, a.state.outcome(a.names))
+	return a.printMissing(status, a.state.outcome(a.names))
 }
 
 // outcome is why a job did not succeed, as an error; nil where it did.
-func (s *jobState) outcome(names map[api.NodeID]string) error {
+func (s *jobState) outcome(names show.Names) error {
 	switch s.job.Phase {
 	case api.JobSucceeded:
 		return nil
 	case api.JobStopped:
 		if s.job.Reason == api.ReasonStoppedByPerson || s.job.Reason == "" {
-			return silent{} // whoever did that knows
+			return exited{api.ExitFailed} // whoever did that knows
 		}
 	}
 	return show.Outcome(s.job, s.list(), names)
@@ -274,7 +276,7 @@ func endedAs(status int, err error) error {
 	switch {
 	case err == nil && status == api.ExitOK:
 		return nil
-	case err == nil || errors.As(err, &silent{}):
+	case err == nil || errors.As(err, &exited{}):
 		return exited{status}
 	}
 	return withStatus{status, err}
@@ -311,7 +313,7 @@ func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, sta
 		}
 		return true, statusOf(s)
 	case a.leave:
-		a.closeLines("left; it goes on")
+		a.closeLines("detached; the job goes on")
 		return true, statusOf(s)
 	}
 	a.stopping++
@@ -319,13 +321,13 @@ func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, sta
 	switch a.stopping {
 	case 1:
 		a.leaveRaw()
-		a.say("stopping; Ctrl-C again kills it")
+		a.report("stopping the job; Ctrl-C again kills it")
 		a.askStop(ctx, false)
 	case 2:
-		a.say("killing; Ctrl-C again leaves it alone")
+		a.report("killing the job; Ctrl-C again detaches from it")
 		a.askStop(ctx, true)
 	default:
-		a.closeLines("left; see: fulmen job show " + a.job.String())
+		a.closeLines("detached from the job; see: fulmen job show " + a.job.String())
 		return true, statusOf(s)
 	}
 	return false, 0
@@ -335,7 +337,7 @@ func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, sta
 func (a *attachment) closeLines(words string) {
 	a.leaveRaw()
 	_ = a.lines.Close() // it is being left
-	a.say(words)
+	a.report(words)
 }
 
 // askStop asks for the job's end, and goes on listening.
@@ -343,7 +345,7 @@ func (a *attachment) askStop(ctx context.Context, kill bool) {
 	go func() {
 		_, err := client.Call[api.Empty](ctx, a.client, "job.stop", api.JobStopParams{Job: a.job, Kill: kill})
 		if err != nil && ctx.Err() == nil && !errors.Is(err, api.ReasonJobEnded) {
-			a.lines.Note("fulmen: it could not be stopped: " + api.AsError(err).Message)
+			a.lines.Note("fulmen: the job could not be stopped: " + api.AsError(err).Message)
 		}
 	}()
 }

@@ -80,12 +80,12 @@ func (a *attachment) give(ctx context.Context, piece api.JobInputParams) (next i
 		case errors.Is(err, api.ReasonInputElsewhere) && len(piece.Data) > 0:
 			piece.OffsetBytes = api.InputAfterAll
 			continue
-		case !client.Mends(err) || errors.Is(err, api.ReasonInputLost):
+		case !client.IsRetryable(err) || errors.Is(err, api.ReasonInputLost):
 			if !errors.Is(err, api.ReasonInputElsewhere) && !errors.Is(err, api.ReasonJobEnded) {
-				a.say("it is given no more input: " + api.AsError(err).Message)
+				a.report("the job is given no more input: " + api.AsError(err).Message)
 			}
 			return 0, false
-		case !sleep(ctx, pause):
+		case !client.Pause(ctx, pause):
 			return 0, false
 		}
 		pause = min(2*pause, longestPause)
@@ -118,12 +118,12 @@ func (p *presses) count(typed []byte, now time.Time) (meant bool) {
 // enterRaw passes the terminal on to rank 0's, with its size.
 func (a *attachment) enterRaw(ctx context.Context) {
 	spec := a.state.spec()
-	if a.restore != nil || !a.input || !spec.Program.Terminal || a.Console == nil || !a.Screen || a.json || !a.Console.Foreground() {
+	if a.restore != nil || !a.input || !spec.Program.Terminal || a.Console == nil || !a.Screen || a.receive != nil || !a.Console.Foreground() {
 		return
 	}
 	restore, err := a.Console.Raw()
 	if err != nil {
-		a.say("the terminal cannot be passed on: " + err.Error())
+		a.report("the terminal cannot be passed on to the job: " + err.Error())
 		return
 	}
 	a.restore = restore

@@ -14,42 +14,42 @@ import (
 	"fulmen/daemon/api"
 )
 
-// desk is a terminal of a test.
-type desk struct {
+// terminal is a terminal of a test.
+type terminal struct {
 	mu     sync.Mutex
 	raw    int
 	behind bool // in the background
 	rows   int
 }
 
-func (d *desk) Size() (int, int, error) {
+func (d *terminal) Size() (int, int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.rows, 80, nil
 }
 
-func (d *desk) Raw() (func() error, error) {
+func (d *terminal) Raw() (func() error, error) {
 	d.add(1)
 	return func() error { d.add(-1); return nil }, nil
 }
 
-func (d *desk) Foreground() bool { return !d.behind }
+func (d *terminal) Foreground() bool { return !d.behind }
 
-func (d *desk) add(n int) {
+func (d *terminal) add(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.raw += n
 }
 
-func (d *desk) isRaw() bool {
+func (d *terminal) isRaw() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.raw > 0
 }
 
 // sit gives the rig a terminal at which a test types.
-func (r *rig) sit() (*desk, io.Writer) {
-	d := &desk{rows: 24}
+func (r *rig) sit() (*terminal, io.Writer) {
+	d := &terminal{rows: 24}
 	keys, type_ := io.Pipe()
 	r.app.In, r.app.Console = keys, d
 	r.app.InTerminal, r.app.Screen, r.app.Terminal = true, true, true

@@ -45,12 +45,9 @@ func (a *attachment) watchJob(ctx context.Context, out chan<- jobChange) {
 			return false, err
 		}
 		send(jobChange{JobChanged: api.JobChanged{Put: append([]api.Document{first.Job}, first.Ranks...)}})
-		n := uint64(0)
 		for c, err := range changes {
-			if n++; err != nil {
+			if err != nil {
 				return true, err
-			} else if c.N != n {
-				return true, api.NewError(api.ReasonLagged, "")
 			}
 			send(jobChange{JobChanged: c})
 			if c.Terminal {
@@ -72,12 +69,9 @@ func (a *attachment) readOutput(ctx context.Context) {
 		if err != nil {
 			return false, err
 		}
-		n := uint64(0)
 		for p, err := range pieces {
-			if n++; err != nil {
+			if err != nil {
 				return true, err
-			} else if p.N != n {
-				return true, api.NewError(api.ReasonLagged, "")
 			}
 			attempt = max(attempt, p.Attempt)
 			a.rest.Take(p.OutputPiece)
@@ -101,7 +95,7 @@ func (a *attachment) readOutput(ctx context.Context) {
 // print writes a piece of output.
 func (a *attachment) print(p api.OutputPiece) error {
 	a.pieces.Wake()
-	if a.json {
+	if a.receive != nil {
 		a.event(jobEvent{Output: &p})
 		return nil
 	}
@@ -116,7 +110,7 @@ func (a *attachment) again(ctx context.Context, do func() (bool, error), interru
 	pause := firstPause
 	for {
 		began, err := do()
-		if err == nil || ctx.Err() != nil || !client.Mends(err) && !errors.Is(err, api.ReasonLagged) {
+		if err == nil || ctx.Err() != nil || !client.IsRetryable(err) && !errors.Is(err, api.ReasonLagged) {
 			return err
 		}
 		if began {
@@ -126,25 +120,25 @@ func (a *attachment) again(ctx context.Context, do func() (bool, error), interru
 		case since.IsZero():
 			since = time.Now()
 			interrupted(err)
-		case time.Since(since) > a.patience:
+		case time.Since(since) > a.timeout:
 			return err
 		}
-		if !sleep(ctx, pause) {
+		if !client.Pause(ctx, pause) {
 			return ctx.Err()
 		}
 		pause = min(2*pause, longestPause)
 	}
 }
 
-// sleep waits; false where the context ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
+// poll does something again and again until it is done, fails, or the context ends.
+func poll(ctx context.Context, every time.Duration, do func() (done bool, err error)) error {
+	for {
+		if done, err := do(); done || err != nil {
+			return err
+		}
+		if !client.Pause(ctx, every) {
+			return ctx.Err()
+		}
 	}
 }
 
@@ -152,23 +146,23 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // that has succeeded is worth a wait for a Mac that is away; who is told that a job
 // failed is not kept.
 func (a *attachment) awaitOutput(ended <-chan struct{}, signals <-chan os.Signal) {
-	patience, waits := lastOutput, false
-	quiet := time.NewTimer(patience)
+	timeout, waits := lastOutput, false
+	quiet := time.NewTimer(timeout)
 	defer quiet.Stop()
 	for {
 		select {
 		case <-ended:
 			return
 		case <-a.pieces:
-			quiet.Reset(patience)
+			quiet.Reset(timeout)
 		case <-quiet.C:
 			if waits || a.state.job.Phase != api.JobSucceeded {
 				return
 			}
-			waits, patience = true, a.patience
-			quiet.Reset(patience)
+			waits, timeout = true, a.timeout
+			quiet.Reset(timeout)
 			if missing := a.missing(); len(missing) > 0 {
-				a.say("succeeded; waiting for the rest of what " + a.ranksOf(missing) + " printed; Ctrl-C leaves")
+				a.report("succeeded; waiting for the rest of what " + a.ranksOf(missing) + " printed; Ctrl-C stops waiting")
 			}
 		case s := <-signals:
 			if s != syscall.SIGWINCH {
@@ -181,7 +175,7 @@ func (a *attachment) awaitOutput(ended <-chan struct{}, signals <-chan os.Signal
 // missing are the ranks of which not all output has come.
 func (a *attachment) missing() map[output.RankOf]*api.Cause {
 	var named []output.RankOf
-	if last, ok := a.state.attempt(); ok && !a.whole.Load() && !last.StartedAt.IsZero() && last.Plan != nil {
+	if last := show.Current(a.state.job); last != nil && !a.whole.Load() && !last.StartedAt.IsZero() && last.Plan != nil {
 		for _, r := range last.Plan.Ranks {
 			named = append(named, output.RankOf{Attempt: last.Attempt, Rank: r.Rank})
 		}
@@ -205,9 +199,9 @@ func (a *attachment) rankName(of output.RankOf) string {
 	return show.RankName(a.state.job, of.Rank, a.names)
 }
 
-// tellMissing says with the end of a job which output has not come. Of a job that
+// printMissing says with the end of a job which output has not come. Of a job that
 // succeeded that is what failed.
-func (a *attachment) tellMissing(status int, end error) (int, error) {
+func (a *attachment) printMissing(status int, end error) (int, error) {
 	missing := a.missing()
 	if len(missing) == 0 {
 		return status, end
@@ -219,24 +213,24 @@ func (a *attachment) tellMissing(status int, end error) (int, error) {
 		all.Data.Causes = append(append(all.Data.Causes[:len(all.Data.Causes):len(all.Data.Causes)], e.Cause()), e.Data.Causes...)
 		return status, &all
 	case end == nil && status == api.ExitOK:
-		e.Message = "The job succeeded, but not all that " + a.ranksOf(missing) + " printed came."
+		e.Message = "The job succeeded, but not everything that " + a.ranksOf(missing) + " printed arrived."
 		return api.ExitNotStarted, e
 	}
-	a.say(e.Message + " " + e.Data.Remedy)
+	a.report(e.Message + " " + e.Data.Remedy)
 	return status, end
 }
 
 // notWhole says that not all output has come.
 func notWhole(job api.JobID, of string, missing map[output.RankOf]*api.Cause) *api.Error {
-	e := api.Errorf(api.ReasonOutputUnreachable, job.String(), "Not all that %s printed came.", of)
-	e.Data.Remedy = "All that is kept: fulmen job logs " + job.String()
-	said := map[string]bool{}
+	e := api.Errorf(api.ReasonOutputUnreachable, job.String(), "Not everything that %s printed arrived.", of)
+	e.Data.Remedy = "To see everything that is kept: fulmen job logs " + job.String()
+	reported := map[string]bool{}
 	for _, of := range output.Sorted(missing) {
 		why := missing[of]
-		if why == nil || why.Reason == api.ReasonOutputWaits || said[why.Message] {
+		if why == nil || why.Reason == api.ReasonOutputWaits || reported[why.Message] {
 			continue
 		}
-		said[why.Message] = true
+		reported[why.Message] = true
 		e.Data.Causes = append(e.Data.Causes, *why)
 		if why.Reason == api.ReasonOutputLost {
 			e.Data.Reason, e.Data.Remedy = why.Reason, why.Remedy
@@ -248,8 +242,8 @@ func notWhole(job api.JobID, of string, missing map[output.RankOf]*api.Cause) *a
 // showLast writes the end of what the rank that failed first wrote to its standard
 // error, unless the screen ends with it.
 func (a *attachment) showLast() {
-	last, ok := a.state.attempt()
-	if !ok || a.json || a.state.job.Phase != api.JobFailed || last.FirstFailed == nil {
+	last := show.Current(a.state.job)
+	if last == nil || a.receive != nil || a.state.job.Phase != api.JobFailed || last.FirstFailed == nil {
 		return
 	}
 	of := output.RankOf{Attempt: last.Attempt, Rank: *last.FirstFailed}
@@ -298,17 +292,7 @@ func (s *jobState) list() []api.Rank {
 	return out
 }
 
-// attempt is the current one.
-func (s *jobState) attempt() (api.Attempt, bool) {
-	for _, a := range s.job.Attempts {
-		if a.Attempt == s.job.Attempt {
-			return a, true
-		}
-	}
-	return api.Attempt{}, false
-}
-
 // words say where the job is.
-func (s *jobState) words(v show.View, names map[api.NodeID]string) string {
+func (s *jobState) words(v show.View, names show.Names) string {
 	return v.Progress(s.job, s.list(), names)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/output"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 )
@@ -45,39 +47,31 @@ func (r *run) benchCommand() *cobra.Command {
 		Long: "Runs a job of Fulmen's own: all ranks add up messages of growing size with MLX, each result is checked, and the\n" +
 			"times are those of the slowest rank. The algorithm's bandwidth is size over time; the bus's is that times 2(n-1)/n for\n" +
 			"n ranks, as nccl-tests have it, and can be compared with a cable's speed. Without --ranks and --nodes it runs on all\n" +
-			"nodes that are reached. Ctrl-C stops it, and it ends with the statuses of fulmen run.",
+			"nodes that are reached. Ctrl-C stops it, and it ends with the exit codes of fulmen run.",
 		Example: "  fulmen bench allreduce\n  fulmen bench allreduce -n 2 --backend ring --sizes 1MiB-1GiB\n" +
 			"  fulmen bench allreduce --nodes mac-studio,mac-mini --json 2>/dev/null",
 		RunE: func(c *cobra.Command, _ []string) error {
 			result, err := r.allReduce(c.Context(), b)
-			switch {
-			case err != nil:
+			if err != nil {
 				return notStarted(err)
-			case r.json:
-				return text.JSON(r.Out, result)
 			}
-			return result.table(r)
+			return r.answer(result, result.table)
 		},
 	}
+	b.placeFlags(c, "how many ranks, one a node (default: as many as --nodes names, else all nodes that are reached)")
 	f := c.Flags()
-	f.IntVarP(&b.ranks, "ranks", "n", 0, "how many ranks, one a node (default: as many as --nodes names, else all nodes that are reached)")
-	f.StringSliceVar(&b.nodes, "nodes", nil, "nodes that must all be used, with commas")
-	f.StringSliceVar(&b.excluded, "exclude", nil, "nodes that must not be used, with commas")
-	f.StringVar(&b.backend, "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
-	f.StringSliceVar(&b.networks, "network", nil, "an interface or network (en0, 10.0.0.0/24) that unencrypted traffic may use beside Thunderbolt")
-	f.DurationVar(&b.placing, "deadline-placing", 0, "give up when no place was found for so long (default: wait)")
 	f.StringVar(&b.sizes, "sizes", "1KiB-64MiB", "the smallest and the largest message, between which sizes double, or one size")
 	f.StringVar(&b.dtype, "dtype", "float32", "what messages are made of: float32, float16, bfloat16")
 	f.DurationVar(&b.perSize, "per-size", 500*time.Millisecond, "how long to time each size, about")
-	words(c, "backend", api.Backend("").Values())
 	words(c, "dtype", []string{"float32", "float16", "bfloat16"})
 	r.completeNodes(c, "nodes", "exclude")
-	return group("bench", "Measure what the Macs give together", c)
+	return group("bench", "Measure how fast the Macs are together", c)
 }
 
 // request makes the job's request.
 func (b *allReduce) request() (api.JobRequest, error) {
-	out := api.JobRequest{Name: string(api.BuiltinAllReduce)}
+	out := b.job
+	out.Name, out.Placement.GPU = string(api.BuiltinAllReduce), api.GPUExclusive
 	// The folder is of no meaning, and this one is there on every node.
 	out.Program = api.Program{Builtin: api.BuiltinAllReduce, Directory: "/", Stdin: api.StdinNone}
 	least, most, err := sizeRange(b.sizes)
@@ -85,22 +79,21 @@ func (b *allReduce) request() (api.JobRequest, error) {
 		return out, err
 	}
 	switch {
-	case b.ranks == 1 || b.ranks == 0 && len(b.nodes) == 1:
-		return out, usage("there is nothing to add up with one rank: name two nodes, or more, or say --ranks 2")
+	case out.Placement.Ranks == 1 || out.Placement.Ranks == 0 && len(b.nodes) == 1:
+		return out, usage("one rank has nothing to add up: name at least two nodes, or use --ranks 2")
 	case b.perSize <= 0:
-		return out, usage("--per-size is a time, such as 500ms")
+		return out, usage("--per-size must be a length of time, such as 500ms")
 	case b.dtype != "float32" && b.dtype != "float16" && b.dtype != "bfloat16":
-		return out, usage("--dtype is float32, float16 or bfloat16, not %q", b.dtype)
+		return out, usage("--dtype must be float32, float16 or bfloat16, not %q", b.dtype)
 	}
 	out.Program.Command = []string{"-messages", "stdout", "-dtype", b.dtype, "-per-size", b.perSize.String(),
 		"-min-bytes", strconv.FormatInt(least, 10), "-max-bytes", strconv.FormatInt(most, 10)}
-	switch backend := api.Backend(b.backend); backend {
+	switch out.Placement.Backend {
 	case api.BackendJACCL, api.BackendJACCLRing: // to MLX both are jaccl
 		out.Program.Command = append(out.Program.Command, "-backend", "jaccl")
 	case api.BackendRing:
 		out.Program.Command = append(out.Program.Command, "-backend", "ring")
 	}
-	b.gpu = string(api.GPUExclusive)
 	if err := b.places(&out); err != nil {
 		return out, err
 	}
@@ -117,7 +110,7 @@ func sizeRange(s string) (least, most int64, err error) {
 		most, err = parseSize(high)
 	}
 	if err != nil || least < 4 || most < least {
-		return 0, 0, usage("--sizes is the smallest and the largest message, such as 1KiB-64MiB, not %q", s)
+		return 0, 0, usage("--sizes must be the smallest and the largest message, such as 1KiB-64MiB, not %q", s)
 	}
 	return least, most, nil
 }
@@ -128,16 +121,13 @@ func (r *run) allReduce(ctx context.Context, b allReduce) (allReduced, error) {
 	if err != nil {
 		return allReduced{}, err
 	}
-	h := &hearing{run: r, bar: bar{out: r.Err, terminal: r.Terminal}, names: map[api.NodeID]string{}, simulated: map[api.NodeID]bool{}}
-	h.lines = output.New(output.Options{Out: h, Err: clearing{h}, Prefix: true, ErrTerminal: r.Terminal})
-	// Followed as by a program: what it would print as lines of JSON is heard here.
-	followed := *r
-	followed.json, followed.Out = true, h
-	err = followed.submit(ctx, request, nil, following{}, func(p *api.Placement, nodes []api.NodeView) error {
+	h := &benchEvents{run: r, bar: bar{out: r.Err, terminal: r.Terminal}, names: show.Names{}, simulated: map[api.NodeID]bool{}}
+	h.lines = output.New(output.Options{Out: io.Discard, Err: clearing{h}, Prefix: true, ErrTerminal: r.Terminal})
+	err = r.submit(ctx, request, nil, following{receive: h.event}, func(p *api.Placement, nodes []api.NodeView) error {
 		for _, n := range nodes {
 			h.names[n.Node], h.simulated[n.Node] = n.ShortName, n.Simulated
 		}
-		if err := b.resolve(p, nodes); err != nil || b.ranks > 0 || len(b.nodes) > 0 {
+		if err := b.resolve(p, nodes); err != nil || b.job.Placement.Ranks > 0 || len(b.nodes) > 0 {
 			return err
 		}
 		p.Ranks = max(2, among(nodes, p.ExcludedNodes))
@@ -151,12 +141,12 @@ func (r *run) allReduce(ctx context.Context, b allReduce) (allReduced, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.result == nil {
-		e := api.Errorf(api.ReasonInternal, h.job.String(), "The job %s ended without a table.", h.job)
-		e.Data.Remedy = "See: fulmen job logs " + h.job.String()
-		return allReduced{}, e
+		return allReduced{}, advised(api.Errorf(api.ReasonInternal, h.job.String(), "The job %s ended without results.", h.job),
+			"See: fulmen job logs "+h.job.String())
 	}
-	out := allReduced{Job: h.job, Plan: h.plan(), Result: *h.result}
-	if out.Plan != nil {
+	out := allReduced{Job: h.job, Result: *h.result}
+	if a := show.Current(h.state.job); a != nil && a.Plan != nil {
+		out.Plan = a.Plan
 		for _, rank := range out.Plan.Ranks {
 			out.Simulated = out.Simulated || h.simulated[rank.Node]
 		}
@@ -175,43 +165,26 @@ func among(nodes []api.NodeView, excluded []api.NodeID) int {
 	return n
 }
 
-// hearing is what is heard of the job: the lines of fulmen run --json.
-type hearing struct {
+// benchEvents is what is heard of the job.
+type benchEvents struct {
 	*run
 	bar       bar
-	names     map[api.NodeID]string
+	names     show.Names
 	simulated map[api.NodeID]bool
 	lines     *output.Lines // what ranks say on standard error
 
 	mu      sync.Mutex // output may still come when the job has ended
-	part    []byte     // the unfinished line
 	job     api.JobID
 	state   jobState
 	attempt int
-	said    []byte // the unfinished line of rank 0
+	partial []byte // the unfinished line of rank 0
 	done    float64
 	result  *worker.AllReduce
 }
 
-// Write takes lines; it never fails.
-func (h *hearing) Write(p []byte) (int, error) {
+func (h *benchEvents) event(e jobEvent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.part = append(h.part, p...)
-	for {
-		line, rest, found := bytes.Cut(h.part, []byte("\n"))
-		if !found {
-			return len(p), nil
-		}
-		var e jobEvent
-		if json.Unmarshal(line, &e) == nil {
-			h.event(e)
-		}
-		h.part = rest
-	}
-}
-
-func (h *hearing) event(e jobEvent) {
 	switch {
 	case e.Submitted != nil:
 		h.job = e.Submitted.Job
@@ -229,17 +202,17 @@ func (h *hearing) event(e jobEvent) {
 }
 
 // piece takes what rank 0 printed.
-func (h *hearing) piece(p api.OutputPiece) {
+func (h *benchEvents) piece(p api.OutputPiece) {
 	if p.Attempt != h.attempt {
-		h.attempt, h.said, h.done, h.result = p.Attempt, nil, 0, nil
+		h.attempt, h.partial, h.done, h.result = p.Attempt, nil, 0, nil
 	}
-	h.said = append(h.said, p.Data...)
+	h.partial = append(h.partial, p.Data...)
 	for {
-		line, rest, found := bytes.Cut(h.said, []byte("\n"))
+		line, rest, found := bytes.Cut(h.partial, []byte("\n"))
 		if !found {
 			return
 		}
-		h.said = rest
+		h.partial = rest
 		var m worker.Message
 		var result worker.AllReduce
 		switch err := json.Unmarshal(line, &m); {
@@ -253,7 +226,7 @@ func (h *hearing) piece(p api.OutputPiece) {
 	}
 }
 
-func (h *hearing) show(words string) {
+func (h *benchEvents) show(words string) {
 	if words == "" {
 		return
 	}
@@ -264,41 +237,26 @@ func (h *hearing) show(words string) {
 	h.bar.show(api.Measurement{Items: []api.MeasureItem{{State: api.MeasureRunning, Step: words, DoneRatio: &h.done}}})
 }
 
-// plan is where the job ran last.
-func (h *hearing) plan() *api.Plan {
-	for _, a := range h.state.job.Attempts {
-		if a.Attempt == h.state.job.Attempt {
-			return a.Plan
-		}
-	}
-	return nil
-}
-
 // clearing writes to standard error where the bar may be.
-type clearing struct{ h *hearing }
+type clearing struct{ h *benchEvents }
 
 func (c clearing) Write(p []byte) (int, error) {
 	c.h.bar.clear()
 	return c.h.Err.Write(p)
 }
 
-// table prints the result for a person.
-func (a allReduced) table(r *run) error {
+// table shows the result to a person.
+func (a allReduced) table(w *show.Page) {
 	t := text.NewTable("SIZE", "TIME", "ALGORITHM", "BUS", "RUNS")
 	for _, row := range a.Result.Rows {
 		t.Row(text.Bytes(int64(row.MessageBytes)), text.Micros(row.TimeUS), text.BytesPerS(row.AlgBytesPerS), text.BytesPerS(row.BusBytesPerS), strconv.Itoa(row.Runs))
 	}
-	if err := t.Write(r.Out); err != nil {
-		return err
-	}
-	over := ""
+	over, simulated := "", ""
 	if a.Plan != nil {
 		over = " over " + string(a.Plan.Backend)
 	}
-	simulated := ""
 	if a.Simulated {
 		simulated = " SIMULATED."
 	}
-	_, err := fmt.Fprintf(r.Out, "\nall_sum of %s by %d ranks%s.%s\n", text.Clean(a.Result.DType), a.Result.Size, over, simulated)
-	return err
+	fmt.Fprintf(w, "%s\nall_sum of %s by %d ranks%s.%s\n", t, text.Clean(a.Result.DType), a.Result.Size, over, simulated)
 }

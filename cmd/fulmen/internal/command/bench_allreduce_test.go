@@ -12,8 +12,8 @@ import (
 	"fulmen/daemon/api/worker"
 )
 
-// says is a message of the worker, as it prints it.
-func says(t *testing.T, m worker.Message, value any) string {
+// reports is a message of the worker, as it prints it.
+func reports(t *testing.T, m worker.Message, value any) string {
 	t.Helper()
 	is := is.New(t)
 	if value != nil {
@@ -26,8 +26,8 @@ func says(t *testing.T, m worker.Message, value any) string {
 	return string(raw) + "\n"
 }
 
-func sayHow(t *testing.T, stage string, done float64) string {
-	return says(t, worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: stage, DoneRatio: done}}, nil)
+func reportHow(t *testing.T, stage string, done float64) string {
+	return reports(t, worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: stage, DoneRatio: done}}, nil)
 }
 
 // summed is what the worker found.
@@ -46,13 +46,13 @@ func TestBenchShowsABarAndATable(t *testing.T) {
 	r.daemon.Await("job.watch")
 	f.runs()
 	r.err.await(t, "  0 %  running on mac-studio, mac-mini over ring, unencrypted\n")
-	text := sayHow(t, "all_sum, 1024 bytes", 0)
+	text := reportHow(t, "all_sum, 1024 bytes", 0)
 	f.prints(0, api.StreamOut, text[:7]) // pieces end anywhere
-	f.prints(1, api.StreamOut, sayHow(t, "not shown", 0.3))
-	f.prints(0, api.StreamOut, text[7:]+"something else\n"+sayHow(t, "all_sum, 1048576 bytes", 0.5))
+	f.prints(1, api.StreamOut, reportHow(t, "not shown", 0.3))
+	f.prints(0, api.StreamOut, text[7:]+"something else\n"+reportHow(t, "all_sum, 1048576 bytes", 0.5))
 	f.prints(1, api.StreamErr, "a remark\n")
-	f.prints(1, api.StreamOut, says(t, worker.Message{Type: worker.TypeResult}, worker.AllReduce{Rank: 1, Size: 9}))
-	f.prints(0, api.StreamOut, says(t, worker.Message{Type: worker.TypeResult}, summed()))
+	f.prints(1, api.StreamOut, reports(t, worker.Message{Type: worker.TypeResult}, worker.AllReduce{Rank: 1, Size: 9}))
+	f.prints(0, api.StreamOut, reports(t, worker.Message{Type: worker.TypeResult}, summed()))
 	f.ends(api.JobSucceeded, 0, nil)
 	is.Equal(<-done, 0)
 	is.Equal(r.out.String(), "SIZE      TIME    ALGORITHM  BUS        RUNS\n"+
@@ -77,7 +77,7 @@ func TestBenchForPrograms(t *testing.T) {
 	_, done := r.begin("bench", "allreduce", "--json", "--nodes", "mac-studio,mac-mini", "--backend", "jaccl-ring", "--sizes", "64K")
 	r.daemon.Await("job.watch")
 	f.runs()
-	f.prints(0, api.StreamOut, says(t, worker.Message{Type: worker.TypeResult}, summed()))
+	f.prints(0, api.StreamOut, reports(t, worker.Message{Type: worker.TypeResult}, summed()))
 	f.ends(api.JobSucceeded, 0, nil)
 	is.Equal(<-done, 0)
 	var got allReduced
@@ -99,11 +99,11 @@ func TestBenchOnATerminal(t *testing.T) {
 	_, done := r.begin("bench", "allreduce", "-n", "2")
 	r.daemon.Await("job.watch")
 	f.runs()
-	f.prints(0, api.StreamOut, sayHow(t, "all_sum, 2048 bytes", 0.5))
+	f.prints(0, api.StreamOut, reportHow(t, "all_sum, 2048 bytes", 0.5))
 	r.err.await(t, "\x1b[?7l\r\x1b[K[############............]  50 %  all_sum, 2048 bytes\x1b[?7h")
 	f.prints(1, api.StreamErr, "a remark\n")
 	r.err.await(t, "a remark\n")
-	f.prints(0, api.StreamOut, says(t, worker.Message{Type: worker.TypeResult}, summed()))
+	f.prints(0, api.StreamOut, reports(t, worker.Message{Type: worker.TypeResult}, summed()))
 	f.ends(api.JobSucceeded, 0, nil)
 	is.Equal(<-done, 0)
 	is.True(strings.HasSuffix(r.err.String(), "\r\x1b[K")) // nothing of it stays
@@ -111,14 +111,14 @@ func TestBenchOnATerminal(t *testing.T) {
 
 func TestBenchThatHasNoTable(t *testing.T) {
 	for name, c := range map[string]struct {
-		phase  api.JobPhase
-		code   int
-		change func(*api.Job)
-		status int
-		says   string
+		phase   api.JobPhase
+		code    int
+		change  func(*api.Job)
+		status  int
+		reports string
 	}{
-		"a rank fails":   {api.JobFailed, 42, failed, 42, "fulmen: Rank 1 on mac-mini ended with status 42.\n"},
-		"no result came": {api.JobSucceeded, 0, nil, 125, "fulmen: The job j4k2-m9xq-7 ended without a table.\n"},
+		"a rank fails":   {api.JobFailed, 42, failed, 42, "fulmen: Rank 1 on mac-mini ended with exit code 42.\n"},
+		"no result came": {api.JobSucceeded, 0, nil, 125, "fulmen: The job j4k2-m9xq-7 ended without results.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -130,7 +130,7 @@ func TestBenchThatHasNoTable(t *testing.T) {
 			f.ends(c.phase, c.code, c.change)
 			is.Equal(<-done, c.status)
 			is.Equal(r.out.String(), "")
-			if want := strings.ReplaceAll(c.says, "j4k2-m9xq-7", fmt.Sprint(jobA)); !strings.Contains(r.err.String(), want) {
+			if want := strings.ReplaceAll(c.reports, "j4k2-m9xq-7", fmt.Sprint(jobA)); !strings.Contains(r.err.String(), want) {
 				t.Errorf("it says %q", r.err.String())
 			}
 		})
@@ -153,15 +153,15 @@ func TestInterruptedBench(t *testing.T) {
 
 func TestWrongBench(t *testing.T) {
 	for line, want := range map[string]string{
-		"-n 1":                   "nothing to add up with one rank",
-		"--nodes mac-mini":       "nothing to add up with one rank",
-		"--sizes 1MiB-1KiB":      `--sizes is the smallest and the largest message, such as 1KiB-64MiB, not "1MiB-1KiB"`,
-		"--sizes 2":              "--sizes is",
-		"--sizes many":           "--sizes is",
-		"--per-size 0s":          "--per-size is a time",
+		"-n 1":                   "one rank has nothing to add up",
+		"--nodes mac-mini":       "one rank has nothing to add up",
+		"--sizes 1MiB-1KiB":      `--sizes must be the smallest and the largest message, such as 1KiB-64MiB, not "1MiB-1KiB"`,
+		"--sizes 2":              "--sizes must be",
+		"--sizes many":           "--sizes must be",
+		"--per-size 0s":          "--per-size must be a length of time",
 		"--dtype int8":           `not "int8"`,
 		"--backend pigeon":       `not "pigeon"`,
-		"--deadline-placing -1s": "--deadline-placing is a length of time",
+		"--deadline-placing -1s": "--deadline-placing must be a length of time",
 		"more":                   "unknown command",
 	} {
 		t.Run(line, func(t *testing.T) {

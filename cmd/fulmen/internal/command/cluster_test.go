@@ -19,14 +19,14 @@ func TestCallsOfACluster(t *testing.T) {
 		{"users map mac-mini ada", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"ada"}`, "Jobs of mac-mini run here as ada."},
 		{"users map everybody guest", "cluster.map_user", `{"members":true,"account":"guest"}`, "Jobs of everybody run here as guest."},
 		{"users map everybody --nobody", "cluster.map_user", `{"members":true,"account":""}`, "Jobs of everybody do not run here."},
-		{"users forget axwf-k1ev-en66-ca3j", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"","forget":true}`, "a wider line counts"},
+		{"users forget axwf-k1ev-en66-ca3j", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"","forget":true}`, "a more general line applies"},
 		{"users map ada@axwfk1even66ca3j ada", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":"ada"}`, "run here as ada"},
 		{"users unmap ada@mac-mini", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":""}`, "do not run here."},
 		{"sharing set jobs=list jobs_from=ada@mac-mini,bob@macbook", "cluster.set_sharing", `{"jobs":"list","jobs_from":["ada@axwfk1even66ca3j","bob@j79r4zr55xd4ph64"]}`, "KEY"},
 		{"sharing set jobs_from= memory_max_bytes=0 idle_after_s=1.5", "cluster.set_sharing", `{"jobs_from":[],"idle_after_s":1.5,"memory_max_bytes":0}`, "KEY"},
 		{"sharing set only_on_power=no keep_awake=true rdma_changes=members", "cluster.set_sharing", `{"rdma_changes":"members","only_on_power":false,"keep_awake":true}`, "KEY"},
 		{"rename Window", "node.rename", `{"name":"Window"}`, "This Mac is called Window now."},
-		{"rename --reset", "node.rename", `{"name":""}`, "the computer's name again"},
+		{"rename --reset", "node.rename", `{"name":""}`, "the computer's own name again"},
 		{"pending ignore mac-mini", "cluster.answer", `{"node":"axwfk1even66ca3j","state":"ignored"}`, "mac-mini is ignored"},
 		{"pending again MAC-MINI", "cluster.answer", `{"node":"axwfk1even66ca3j","state":"asking"}`, "fulmen pair --answer"},
 		{"invite --valid 10m", "cluster.invite", `{"valid_s":600}`, "fulmen-invite-1.x\n"},
@@ -46,11 +46,11 @@ func TestCallsOfACluster(t *testing.T) {
 
 func TestWrongLinesOfACluster(t *testing.T) {
 	for _, c := range []struct {
-		line   string
-		status int
-		says   string
+		line    string
+		status  int
+		reports string
 	}{
-		{"sharing set jobs=some", 2, "jobs is one of nobody, mapped, list, not \"some\""},
+		{"sharing set jobs=some", 2, "jobs must be one of nobody, mapped, list, not \"some\""},
 		{"sharing set nonsense=1", 2, "there is no key \"nonsense\""},
 		{"sharing set jobs", 2, "is not KEY=VALUE"},
 		{"sharing set idle_after_s=NaN", 2, "number of seconds"},
@@ -69,8 +69,8 @@ func TestWrongLinesOfACluster(t *testing.T) {
 			r := newRig(t, "")
 			is.Equal(r.run(strings.Fields(c.line)...), c.status)
 			is.Equal(r.out.String(), "")
-			if !strings.Contains(r.err.String(), c.says) {
-				t.Errorf("it does not say %q:\n%s", c.says, r.err.String())
+			if !strings.Contains(r.err.String(), c.reports) {
+				t.Errorf("it does not say %q:\n%s", c.reports, r.err.String())
 			}
 		})
 	}

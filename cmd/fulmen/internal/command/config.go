@@ -2,46 +2,37 @@ package command
 
 import (
 	"context"
-	"fmt"
+	"encoding/json"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
 
 func (r *run) configCommand() *cobra.Command {
-	all := r.configRead("show", "Every key with the value in force", "  fulmen config show\n  fulmen config show --wide", func(l api.DaemonConfigResult) error {
-		return r.view().Config(r.Out, l)
-	})
+	all := r.configRead("show", "Every key with the value in effect", "  fulmen config show\n  fulmen config show --wide",
+		func(w *show.Page, l api.DaemonConfigResult) { r.view().Config(w, l) })
 	c := group("config", "See and change the configuration",
 		all, r.configGet(), r.configSet(),
-		r.configRead("path", "Where the configuration is", "  fulmen config path", func(l api.DaemonConfigResult) error {
-			_, err := fmt.Fprintln(r.Out, text.Clean(l.File))
-			return err
-		}),
-		r.configRead("example", "A configuration with every key explained", "  fulmen config example", func(l api.DaemonConfigResult) error {
-			return show.Example(r.Out, l.Keys)
-		}),
+		r.configRead("path", "Where the configuration is", "  fulmen config path",
+			func(w *show.Page, l api.DaemonConfigResult) { w.Line(l.File) }),
+		r.configRead("example", "A configuration with every key explained", "  fulmen config example",
+			func(w *show.Page, l api.DaemonConfigResult) { show.Example(w, l.Keys) }),
 	)
 	c.RunE = all.RunE
 	return c
 }
 
 // configRead is a command that shows something of daemon.config.
-func (r *run) configRead(use, short, example string, write func(api.DaemonConfigResult) error) *cobra.Command {
+func (r *run) configRead(use, short, example string, words func(*show.Page, api.DaemonConfigResult)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs, Example: example,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.config(c.Context(), func(_ *client.Client, l api.DaemonConfigResult) error {
-				if r.json {
-					return text.JSON(r.Out, l)
-				}
-				return write(l)
-			})
-		},
+		RunE: r.asks(func(ctx context.Context, c *client.Client, _ []string) error {
+			return answered(ctx, r, c, "daemon.config", nil, words)
+		}),
 	}
 }
 
@@ -58,7 +49,7 @@ func (r *run) config(ctx context.Context, do func(*client.Client, api.DaemonConf
 
 func (r *run) configGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY", Short: "The value of a key that is in force", Args: cobra.ExactArgs(1),
+		Use: "get KEY", Short: "The value of a key that is in effect", Args: cobra.ExactArgs(1),
 		Example: "  fulmen config get log.level",
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.config(c.Context(), func(_ *client.Client, l api.DaemonConfigResult) error {
@@ -66,11 +57,7 @@ func (r *run) configGet() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if r.json {
-					return text.JSON(r.Out, key)
-				}
-				_, err = fmt.Fprintln(r.Out, show.Value(key.Value))
-				return err
+				return r.answer(key, func(w *show.Page) { w.Line(show.Value(key.Value)) })
 			})
 		},
 	}
@@ -93,26 +80,69 @@ func (r *run) configSet() *cobra.Command {
 						return err
 					}
 				}
-				return r.setConfig(c.Context(), c2, l, params, args[0])
+				when := "in effect now"
+				if key, err := keyOf(l, args[0]); err == nil && key.NeedsRestart {
+					when = "in effect after the daemon restarts: fulmen restart"
+				}
+				return r.done(c.Context(), c2, "daemon.set_config", params, args[0]+" is changed, "+when+".")
 			})
 		},
 	}
-	c.Flags().BoolVar(&unset, "unset", false, "back to the default")
+	c.Flags().BoolVar(&unset, "unset", false, "set back to the default")
 	return c
 }
 
-func (r *run) setConfig(ctx context.Context, c *client.Client, before api.DaemonConfigResult, params api.DaemonSetConfigParams, name string) error {
-	result, err := client.Call[api.Empty](ctx, c, "daemon.set_config", params)
+// keyOf finds a key. The daemon knows which other is near; here the listing
+// helps.
+func keyOf(l api.DaemonConfigResult, name string) (api.ConfigKey, error) {
+	for _, k := range l.Keys {
+		if k.Key == name {
+			return k, nil
+		}
+	}
+	return api.ConfigKey{}, advised(api.Errorf(api.ReasonConfigUnknownKey, name, "There is no key %q.", name), "See: fulmen config show")
+}
+
+// setting makes the parameters of a change. A key that is not known goes to the
+// daemon as text, whose answer names the nearest one.
+func setting(l api.DaemonConfigResult, name, value string) (api.DaemonSetConfigParams, error) {
+	key, err := keyOf(l, name)
 	if err != nil {
-		return err
+		key = api.ConfigKey{Default: json.RawMessage(`""`)}
 	}
-	if r.json {
-		return text.JSON(r.Out, result)
+	raw, err := parseValue(key.Default, value)
+	if err != nil {
+		return api.DaemonSetConfigParams{}, err
 	}
-	when := "in force now"
-	if key, err := keyOf(before, name); err == nil && key.NeedsRestart {
-		when = "in force after a restart of the daemon"
+	return api.DaemonSetConfigParams{Set: map[string]json.RawMessage{name: raw}}, nil
+}
+
+// parseValue reads a value as a person writes it, for a key whose default has
+// the wanted type. What is no such value goes on as text, for the daemon to
+// refuse with its own words.
+func parseValue(like json.RawMessage, value string) (json.RawMessage, error) {
+	asText, err := json.Marshal(value)
+	if err != nil || len(like) == 0 {
+		return asText, err
 	}
-	_, err = fmt.Fprintf(r.Out, "%s is changed, %s.\n", text.Clean(name), when)
-	return err
+	raw := json.RawMessage(strings.TrimSpace(value))
+	switch like[0] {
+	case '"':
+		return asText, nil
+	case '[', 'n':
+		if strings.HasPrefix(string(raw), "[") && json.Valid(raw) {
+			return raw, nil
+		}
+		list := []string{}
+		for part := range strings.SplitSeq(value, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				list = append(list, part)
+			}
+		}
+		return json.Marshal(list)
+	}
+	if json.Valid(raw) {
+		return raw, nil
+	}
+	return asText, nil
 }

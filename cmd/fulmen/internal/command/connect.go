@@ -3,11 +3,15 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
-	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
 	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -52,39 +56,13 @@ func (r *run) keepAddress(ctx context.Context, c *client.Client, info api.Daemon
 	}
 }
 
-// asking is calls that are under way together on one connection.
-type asking struct {
-	ctx    context.Context
-	client *client.Client
-	group  sync.WaitGroup
-	mu     sync.Mutex
-	first  error
-}
-
-// ask makes one of several calls; its result is there after wait.
-func ask[R any](a *asking, method string, params any, into *R) {
-	a.try(func() (err error) {
-		*into, err = client.Call[R](a.ctx, a.client, method, params)
+// ask makes one of several calls that are under way together on one connection; its
+// result is there after Wait.
+func ask[R any](ctx context.Context, c *client.Client, all *errgroup.Group, method string, params any, into *R) {
+	all.Go(func() (err error) {
+		*into, err = client.Call[R](ctx, c, method, params)
 		return err
 	})
-}
-
-// try does something beside the other calls.
-func (a *asking) try(do func() error) {
-	a.group.Go(func() {
-		err := do()
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if err != nil && a.first == nil {
-			a.first = err
-		}
-	})
-}
-
-// wait gives the first error of all.
-func (a *asking) wait() error {
-	a.group.Wait()
-	return a.first
 }
 
 // with runs something with a connection.
@@ -96,21 +74,60 @@ func (r *run) with(ctx context.Context, do func(*client.Client) error) error {
 	return errors.Join(do(c), c.Close())
 }
 
-// listed asks for a list and prints it: as JSON, or by show with the nodes that it
-// is about.
-func listed[R any](ctx context.Context, r *run, c *client.Client, method string, params any, show func(R, []api.NodeView) error) error {
-	var list R
-	var nodes api.NodeListResult
-	all := asking{ctx: ctx, client: c}
-	ask(&all, method, params, &list)
-	if !r.json {
-		ask(&all, "node.list", nil, &nodes)
+// asks is what a command does that needs the daemon.
+func (r *run) asks(do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return r.with(c.Context(), func(c2 *client.Client) error { return do(c.Context(), c2, args) })
 	}
-	if err := all.wait(); err != nil {
+}
+
+// nodeViews are the nodes of the cluster.
+func nodeViews(ctx context.Context, c *client.Client) ([]api.NodeView, error) {
+	list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	return list.Nodes, err
+}
+
+// answered asks for something and prints it: as JSON, or in words.
+func answered[R any](ctx context.Context, r *run, c *client.Client, method string, params any, words func(*show.Page, R)) error {
+	result, err := client.Call[R](ctx, c, method, params)
+	if err != nil {
 		return err
 	}
-	if r.json {
-		return text.JSON(r.Out, list)
+	return r.answer(result, func(w *show.Page) { words(w, result) })
+}
+
+// listed does so with words that name nodes.
+func listed[R any](ctx context.Context, r *run, c *client.Client, method string, params any, words func(*show.Page, R, []api.NodeView)) error {
+	var list R
+	var nodes api.NodeListResult
+	var all errgroup.Group
+	ask(ctx, c, &all, method, params, &list)
+	if !r.json {
+		ask(ctx, c, &all, "node.list", nil, &nodes)
 	}
-	return show(list, nodes.Nodes)
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	return r.answer(list, func(w *show.Page) { words(w, list, nodes.Nodes) })
+}
+
+// done has something done and says so; as JSON an empty object.
+func (r *run) done(ctx context.Context, c *client.Client, method string, params any, words string) error {
+	return answered(ctx, r, c, method, params, func(w *show.Page, _ api.Empty) { w.Line(words) })
+}
+
+// answer prints a result: as JSON, or in words.
+func (r *run) answer(result any, words func(*show.Page)) error {
+	if r.json {
+		return text.JSON(r.Out, result)
+	}
+	return r.print(r.Out, words)
+}
+
+// print writes words for people.
+func (r *run) print(to io.Writer, words func(*show.Page)) error {
+	var page show.Page
+	words(&page)
+	_, err := io.WriteString(to, page.String())
+	return err
 }

@@ -23,17 +23,17 @@ func (r *run) dashboardCommand() *cobra.Command {
 	var page string
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Open the dashboard in the browser", Args: cobra.NoArgs,
-		Long: "Opens the cluster as a picture in the browser of this machine. The address holds a secret that counts once and for\n" +
-			"half a minute; the page makes a token of it, which ends with the browser's tab.",
+		Long: "Opens the cluster as a picture in the browser of this machine. The address holds a secret that works once,\n" +
+			"within half a minute; the page turns it into a token that ends with the browser's tab.",
 		Example: "  fulmen dashboard\n  fulmen dashboard --page /jobs\n  fulmen dashboard --print",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if page != "" && !strings.HasPrefix(page, "/") {
-				return usage("--page is a page such as /jobs")
+				return usage("--page must be a page such as /jobs")
 			}
 			return r.with(c.Context(), func(c2 *client.Client) error { return r.dashboard(c.Context(), c2, page, print) })
 		},
 	}
-	c.Flags().BoolVar(&print, "print", false, "print the address and open nothing")
+	c.Flags().BoolVar(&print, "print", false, "print the address instead of opening it")
 	c.Flags().StringVar(&page, "page", "", "a page of it: /jobs, /conditions, /pairing, /node/ID, /link/ID, /job/ID, /sharing")
 	return c
 }
@@ -53,7 +53,7 @@ func (r *run) dashboard(ctx context.Context, c *client.Client, page string, prin
 		if isIn, err := r.browse(ctx, c, secret.URL); isIn || err != nil {
 			return err
 		}
-		fmt.Fprintln(r.Err, "There is no browser here that could be opened. Open this address within half a minute:")
+		fmt.Fprintln(r.Err, "No browser can be opened here. Open this address within half a minute:")
 	}
 	_, err = fmt.Fprintln(r.Out, secret.URL)
 	return err
@@ -71,28 +71,23 @@ func (r *run) browse(ctx context.Context, c *client.Client, address string) (boo
 		return false, nil
 	}
 	defer done()
-	over := time.NewTimer(api.BrowserSecretTTL)
-	defer over.Stop()
+	within, stop := context.WithTimeout(ctx, api.BrowserSecretTTL)
+	defer stop()
 	// No method tells when a link is used. The token that comes of it is seen.
-	again := time.NewTicker(looksForBrowser)
-	defer again.Stop()
-	for {
+	err = poll(within, looksForBrowser, func() (bool, error) {
 		now, err := newestToken(ctx, c)
-		if err != nil {
-			return false, err
-		}
-		if now.After(before.Time) {
-			_, err := fmt.Fprintln(r.Out, "The dashboard is open in the browser.")
-			return true, err
-		}
-		select {
-		case <-again.C:
-		case <-over.C:
-			return false, errors.New("the browser did not open the dashboard within half a minute; open the address yourself: fulmen dashboard --print")
-		case <-ctx.Done():
-			return false, ctx.Err()
-		}
+		return now.After(before.Time), err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case within.Err() != nil:
+		return false, errors.New("the browser did not open the dashboard within half a minute; open the address yourself: fulmen dashboard --print")
+	case err != nil:
+		return false, err
 	}
+	_, err = fmt.Fprintln(r.Out, "The dashboard is open in the browser.")
+	return true, err
 }
 
 // newestToken is when the newest token of this account was made.

@@ -22,8 +22,8 @@ func TestDashboard(t *testing.T) {
 		"opened":     {args: []string{"dashboard"}, opened: address, out: "The dashboard is open in the browser.\n"},
 		"a page":     {args: []string{"dashboard", "--page", "/job/j4k2m9xq7"}, opened: address + "&page=/job/j4k2m9xq7", out: "The dashboard is open in the browser.\n"},
 		"printed":    {args: []string{"dashboard", "--print"}, out: address + "\n"},
-		"no browser": {args: []string{"dashboard"}, noBrowser: true, opened: address, out: address + "\n", err: "There is no browser here that could be opened. Open this address within half a minute:\n"},
-		"no page":    {args: []string{"dashboard", "--page", "jobs"}, err: "fulmen: --page is a page such as /jobs\n  See: fulmen help\n", status: api.ExitUsage},
+		"no browser": {args: []string{"dashboard"}, noBrowser: true, opened: address, out: address + "\n", err: "No browser can be opened here. Open this address within half a minute:\n"},
+		"no page":    {args: []string{"dashboard", "--page", "jobs"}, err: "fulmen: --page must be a page such as /jobs\n  See: fulmen help\n", status: api.ExitUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

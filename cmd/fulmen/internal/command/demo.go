@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/demo"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -69,16 +69,16 @@ func (r *run) demoCommand() *cobra.Command {
 		Use: "demo [SCENARIO]", Short: "Run a simulated cluster of real daemons on this machine", Args: cobra.MaximumNArgs(1),
 		Long: "Starts a daemon for each Mac of a simulated cluster, pairs them, measures GPUs and paths, and all_sum over four of them,\n" +
 			"and shows the cluster until Ctrl-C, which ends all of it. The hardware is simulated, and its measurements are those of\n" +
-			"the scenario; everything else is real, also what the job does, and one path: this machine's loopback.\n" +
-			"Without SCENARIO it is " + demoScenario + ", four Macs joined by cables. Each daemon keeps its state in a folder of its own, which\n" +
+			"the scenario; everything else is real, including the job and the network between them, which is this machine's loopback.\n" +
+			"Without SCENARIO it runs " + demoScenario + ", four Macs joined by cables. Each daemon keeps its state in a folder of its own, which\n" +
 			"is removed at the end. No job runs as root: called by root, the daemons run as the account that called sudo, else as nobody.",
 		Example: "  fulmen demo\n  fulmen demo two-studios --keep\n  fulmen demo sixteen --nodes 6\n  fulmen demo --once",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case f.nodes < 0:
-				return usage("--nodes is at least 1")
+				return usage("--nodes must be at least 1")
 			case c.Flags().Changed("within") && f.within <= 0:
-				return usage("--within is a time, such as 90s")
+				return usage("--within must be a length of time, such as 90s")
 			}
 			scenario := demoScenario
 			if len(args) > 0 {
@@ -87,7 +87,7 @@ func (r *run) demoCommand() *cobra.Command {
 			return r.demo(c.Context(), scenario, f)
 		},
 	}
-	c.Flags().IntVar(&f.nodes, "nodes", 0, "only the first so many Macs of the scenario")
+	c.Flags().IntVar(&f.nodes, "nodes", 0, "only this many of the scenario's Macs, from the first")
 	c.Flags().BoolVar(&f.once, "once", false, "end by itself, with 0, when all are paired, each sees the state of all, and the measurement is done")
 	c.Flags().BoolVar(&f.keep, "keep", false, "keep the folder with the daemons' state and logs")
 	c.Flags().DurationVar(&f.within, "within", 0, "how long that may take; not given: 40s and 5s for each Mac")
@@ -118,11 +118,11 @@ func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err e
 	}
 	cluster, err := demo.Start(ctx, demo.Options{
 		Fulmend: programs.Fulmend, Scenario: scenario, Nodes: f.nodes, Folder: folder, Account: account, Within: f.within,
-		Tell: func(line string) { fmt.Fprintln(r.Err, text.Clean(line)) },
+		Print: func(line string) { fmt.Fprintln(r.Err, text.Clean(line)) },
 	})
 	defer func() {
 		if ctx.Err() != nil && !f.once && isCancelled(err) {
-			fmt.Fprintln(r.Err, "Ending all daemons ...")
+			fmt.Fprintln(r.Err, "Ending all daemons…")
 			err = nil // the end that was asked for
 		}
 		err = errors.Join(err, cluster.Close())
@@ -137,11 +137,11 @@ func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err e
 	}
 	switch { // what the job needs
 	case account.Name == "":
-		f.noJob = "There is no account here as which jobs may run, so that none is run."
+		f.noJob = "No account on this machine may run jobs, so the demo runs none."
 	case programs.Shim == "":
-		f.noJob = "The program that holds ranks, fulmen-shim, is not beside fulmend, so that no job is run."
+		f.noJob = "The program fulmen-shim, which starts ranks, is not beside fulmend, so the demo runs no job."
 	case programs.Worker == "":
-		f.noJob = "The worker, fulmen-rank, is not beside fulmend, so that no job is run."
+		f.noJob = "The program fulmen-rank, which measures, is not beside fulmend, so the demo runs no job."
 	}
 	return r.demonstrate(ctx, whole, cluster, demoResult{Scenario: scenario, Simulated: true, Cluster: cluster.ID, Folder: folder}, f)
 }
@@ -156,11 +156,9 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 		if r.json {
 			return nil
 		}
-		var b bytes.Buffer
-		if err := r.view().Demo(&b, s); err != nil {
-			return err
-		}
-		return screen.draw(b.String())
+		var page show.Page
+		r.view().Demo(&page, s)
+		return screen.draw(page.String())
 	}
 	if err := cluster.Complete(whole, draw); err != nil {
 		if f.once || r.json || ctx.Err() != nil || !errors.Is(err, api.ReasonDeadline) {
@@ -253,9 +251,9 @@ const (
 	demoRanks = 4
 	// demoPlacing and demoRunning are how long its job may look for a place, and run.
 	demoPlacing, demoRunning = 20 * time.Second, time.Minute
-	// demoPatience is how long a place for all is waited for: what the Macs tell of
+	// demoTimeout is how long a place for all is waited for: what the Macs tell of
 	// their cables comes last.
-	demoPatience = 5 * time.Second
+	demoTimeout = 5 * time.Second
 )
 
 // demoJob measures all_sum over some of the Macs; nil where that cannot be.
@@ -268,20 +266,22 @@ func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*
 		return nil, nil
 	}
 	b := allReduce{sizes: "1KiB-4MiB", dtype: "float32", perSize: 100 * time.Millisecond}
-	b.backend, b.placing, b.running = string(api.BackendRing), demoPlacing, demoRunning
+	b.job.Placement.Backend = api.BackendRing
+	b.job.Deadlines.PlacingS, b.job.Deadlines.RunS = new(demoPlacing.Seconds()), new(demoRunning.Seconds())
+	ranks := &b.job.Placement.Ranks
 	at := r.at(nodes[0])
 	err := at.with(ctx, func(c *client.Client) (err error) {
-		b.ranks, err = at.mostRanks(ctx, c, b, min(demoRanks, len(nodes)))
+		*ranks, err = at.mostRanks(ctx, c, b, min(demoRanks, len(nodes)))
 		return err
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case b.ranks == 0:
-		fmt.Fprintln(r.Err, "No two of these Macs are joined so that a job could run over them.")
+	case *ranks == 0:
+		fmt.Fprintln(r.Err, "No two of these Macs are connected in a way that a job could use, so the demo runs no job.")
 		return nil, nil
 	}
-	fmt.Fprintf(r.Err, "\nMeasuring all_sum over %d of the Macs ...\n", b.ranks)
+	fmt.Fprintf(r.Err, "\nMeasuring all_sum over %d of the Macs…\n", *ranks)
 	result, err := at.allReduce(ctx, b)
 	switch {
 	case ctx.Err() != nil:
@@ -292,34 +292,32 @@ func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*
 		return &result, nil
 	}
 	fmt.Fprintln(r.Out)
-	return &result, result.table(r)
+	return &result, r.print(r.Out, result.table)
 }
 
 // mostRanks is for how many ranks there is a place, at most so many; 0 where
 // there is none for two.
-func (r *run) mostRanks(ctx context.Context, c *client.Client, b allReduce, most int) (int, error) {
-	until := time.Now().Add(demoPatience)
-	for {
-		for b.ranks = most; b.ranks >= 2; b.ranks-- {
+func (r *run) mostRanks(ctx context.Context, c *client.Client, b allReduce, most int) (ranks int, err error) {
+	until := time.Now().Add(demoTimeout)
+	err = poll(ctx, firstPause, func() (bool, error) {
+		for ranks = most; ranks >= 2; ranks-- {
+			b.job.Placement.Ranks = ranks
 			request, err := b.request()
 			if err != nil {
-				return 0, err
+				return false, err
 			}
 			result, err := client.Call[api.JobPlanResult](ctx, c, "job.plan", api.JobPlanParams{Request: request})
 			if err != nil || result.Plan != nil {
-				return b.ranks, err
+				return true, err
 			}
 			if time.Now().Before(until) {
-				break // for all of them, once more
+				return false, nil // for all of them, once more
 			}
 		}
-		if b.ranks < 2 {
-			return 0, nil
-		}
-		if !sleep(ctx, firstPause) {
-			return 0, ctx.Err()
-		}
-	}
+		ranks = 0
+		return true, nil
+	})
+	return ranks, err
 }
 
 const (
@@ -340,7 +338,7 @@ type demoMeasured struct {
 // demoMeasure has every GPU and path measured: those of the scenario are as it
 // records them, and one of this machine's loopback is real.
 func (r *run) demoMeasure(ctx context.Context, first demoNode) (*demoMeasured, error) {
-	fmt.Fprintln(r.Err, "\nMeasuring GPUs and paths ...")
+	fmt.Fprintln(r.Err, "\nMeasuring GPUs and paths…")
 	ctx, stop := context.WithTimeoutCause(ctx, demoMeasuring, context.DeadlineExceeded)
 	defer stop()
 	var measured demoMeasured
@@ -373,7 +371,7 @@ func (r *run) demoMeasure(ctx context.Context, first demoNode) (*demoMeasured, e
 			return nil
 		}
 		fmt.Fprintln(r.Out)
-		return r.view().DemoMeasured(r.Out, nodes, measured.Links)
+		return r.print(r.Out, func(w *show.Page) { r.view().DemoMeasured(w, nodes, measured.Links) })
 	})
 	return &measured, err
 }
@@ -381,18 +379,9 @@ func (r *run) demoMeasure(ctx context.Context, first demoNode) (*demoMeasured, e
 // measureAll measures and waits for the end. What the scenario does not record is
 // no failure.
 func measureAll(ctx context.Context, c *client.Client, method string, params any) error {
-	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, method, params)
-	if err != nil {
+	var last api.Measurement
+	if err := client.Measure(ctx, c, method, params, func(m api.Measurement, _ bool) { last = m }); err != nil {
 		return err
-	}
-	last := started.Measurement
-	for change, problem := range changes {
-		if problem != nil {
-			return problem
-		}
-		if last = change.Measurement; change.Terminal {
-			break
-		}
 	}
 	for _, item := range last.Items {
 		if item.Error != nil && !errors.Is(item.Error, api.ReasonNotInScenario) {
@@ -402,7 +391,7 @@ func measureAll(ctx context.Context, c *client.Client, method string, params any
 	return nil
 }
 
-// at is the same as a client of another daemon.
+// at is the same run as a client of another daemon.
 func (r *run) at(node demoNode) *run {
 	other := *r
 	other.Environment.Getenv = func(name string) string {

@@ -18,28 +18,28 @@ func TestDemoSaysWhatIsWrong(t *testing.T) {
 		name, fulmend string
 		args          []string
 		status        int
-		says          string
+		reports       string
 	}{
-		{"a number of nodes", "exit 1", []string{"--nodes", "-1"}, 2, "--nodes is at least 1"},
-		{"a time", "exit 1", []string{"--within", "0s"}, 2, "--within is a time"},
-		{"a scenario", `echo "fulmend: no such scenario: $3" >&2; exit 2`, []string{"no-such", "--once"}, 1, "fulmen: The simulated world ended (exit status 2).\n  fulmend: no such scenario: no-such\n"},
-		{"a world that says something else", `echo "{}"; cat`, []string{"--once"}, 1, "does not say which Macs it has"},
-		{"a world with a bad name", `echo '{"macs":["../x"]}'; cat`, []string{"--once"}, 1, "makes no folder"},
-		{"a daemon", `if [ "$1" = run ]; then echo "fulmend: no" >&2; exit 1; fi; echo '{"macs":["a"]}'; cat`, []string{"--once"}, 1, "The daemon of a ended (exit status 1)."},
+		{"a number of nodes", "exit 1", []string{"--nodes", "-1"}, 2, "--nodes must be at least 1"},
+		{"a time", "exit 1", []string{"--within", "0s"}, 2, "--within must be a length of time"},
+		{"a scenario", `echo "fulmend: no such scenario: $3" >&2; exit 2`, []string{"no-such", "--once"}, 1, "fulmen: The simulated world ended (exit code 2).\n  fulmend: no such scenario: no-such\n"},
+		{"a world that says something else", `echo "{}"; cat`, []string{"--once"}, 1, "did not say which Macs it has"},
+		{"a world with a bad name", `echo '{"macs":["../x"]}'; cat`, []string{"--once"}, 1, "cannot be used as a folder"},
+		{"a daemon", `if [ "$1" = run ]; then echo "fulmend: no" >&2; exit 1; fi; echo '{"macs":["a"]}'; cat`, []string{"--once"}, 1, "The daemon of a ended (exit code 1)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			status, says := demoWith(t, c.fulmend, c.args...)
+			status, reports := demoWith(t, c.fulmend, c.args...)
 			is.Equal(status, c.status)
-			if !strings.Contains(says, c.says) {
-				t.Errorf("it says %q", says)
+			if !strings.Contains(reports, c.reports) {
+				t.Errorf("it says %q", reports)
 			}
 		})
 	}
 }
 
 // demoWith runs a demo that fails, with a script in the place of the daemon's program.
-func demoWith(t *testing.T, fulmend string, args ...string) (status int, says string) {
+func demoWith(t *testing.T, fulmend string, args ...string) (status int, reports string) {
 	t.Helper()
 	is := is.New(t)
 	dir := t.TempDir()
@@ -59,12 +59,12 @@ func demoWith(t *testing.T, fulmend string, args ...string) (status int, says st
 func TestDemoHasADeadline(t *testing.T) {
 	is := is.New(t)
 	for within := 300 * time.Millisecond; ; within *= 2 {
-		status, says := demoWith(t, `if [ "$1" = world ]; then echo '{"macs":["a"]}'; fi; cat`, "--once", "--within", within.String())
+		status, reports := demoWith(t, `if [ "$1" = world ]; then echo '{"macs":["a"]}'; fi; cat`, "--once", "--within", within.String())
 		is.Equal(status, 1)
-		if strings.Contains(says, "it was waited for the simulated world to be ready.") && within < time.Minute {
+		if strings.Contains(reports, "Timed out waiting for the simulated world to be ready.") && within < time.Minute {
 			continue // a busy machine takes longer than that to start a shell
 		}
-		is.True(strings.Contains(says, "it was waited for the daemon of a to be ready."))
+		is.True(strings.Contains(reports, "Timed out waiting for the daemon of a to be ready."))
 		return
 	}
 }

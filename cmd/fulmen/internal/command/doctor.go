@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
-	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -21,45 +21,34 @@ func (r *run) doctorCommand() *cobra.Command {
 	var hardware bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check the installation and this node, and say what to do", Args: cobra.NoArgs,
-		Long: "Goes through what can be in the way: the daemon, its socket, versions, api.json, MLX, BLAS, the configuration and\n" +
+		Long: "Checks everything that can stand in the way: the daemon, its socket, versions, api.json, MLX, BLAS, the configuration and\n" +
 			"what the daemon itself reports. Ends with 1 if something is wrong.\n\n" +
 			"--hardware compares each fact of this machine's hardware with what the system says now and, on a Mac, with a second\n" +
-			"source: system_profiler, the RDMA library and its driver, ifconfig. A line a fact says agree, differ or unknown, and\n" +
-			"it ends with 1 where one differs.",
+			"source: system_profiler, the RDMA library and its driver, ifconfig. Each fact has a line that says agree,\n" +
+			"differ or unknown. Ends with 1 if one differs.",
 		Example: "  fulmen doctor\n  fulmen doctor --hardware\n  fulmen doctor --json | jq '.checks[] | select(.answer != \"yes\")'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if hardware {
-				return r.hardware(c.Context())
+				return r.with(c.Context(), func(c2 *client.Client) error {
+					result, err := client.Call[api.DaemonDoctorResult](c.Context(), c2, "daemon.doctor", api.DaemonDoctorParams{Hardware: true})
+					if err != nil {
+						return err
+					}
+					return r.checks(result, r.view().Hardware)
+				})
 			}
-			result := r.doctor(c.Context())
-			return r.checks(result, r.view().Checks)
+			return r.checks(r.doctor(c.Context()), r.view().Checks)
 		},
 	}
 	c.Flags().BoolVar(&hardware, "hardware", false, "compare each fact of the hardware with its second source")
 	return c
 }
 
-// hardware compares the facts of the hardware, a line each.
-func (r *run) hardware(ctx context.Context) error {
-	return r.with(ctx, func(c *client.Client) error {
-		result, err := client.Call[api.DaemonDoctorResult](ctx, c, "daemon.doctor", api.DaemonDoctorParams{Hardware: true})
-		if err != nil {
-			return err
-		}
-		return r.checks(result, r.view().Hardware)
-	})
-}
-
 // checks shows what was checked. It fails where something is wrong.
-func (r *run) checks(result api.DaemonDoctorResult, show func(io.Writer, []api.DoctorCheck) error) error {
-	var err error
-	if r.json {
-		err = text.JSON(r.Out, result)
-	} else {
-		err = show(r.Out, result.Checks)
-	}
+func (r *run) checks(result api.DaemonDoctorResult, words func(*show.Page, []api.DoctorCheck)) error {
+	err := r.answer(result, func(w *show.Page) { words(w, result.Checks) })
 	if err == nil && slices.ContainsFunc(result.Checks, func(c api.DoctorCheck) bool { return c.Answer == api.AnswerNo }) {
-		return silent{}
+		return exited{api.ExitFailed}
 	}
 	return err
 }
@@ -100,9 +89,8 @@ func (r *run) absent(err error) []api.DoctorCheck {
 			_ = conn.Close() // it was opened to see whether it can be
 			return []api.DoctorCheck{no("daemon", api.AsError(err), "The daemon does not answer: %s", api.AsError(err).Message)}
 		case errors.Is(problem, fs.ErrPermission):
-			e := api.NewError(api.ReasonAdminRequired, a.Socket)
-			e.Data.Remedy = "Use the account that started fulmend, or start it as root for everybody."
-			return []api.DoctorCheck{no("socket", e, "You may not use the daemon's socket %s.", a.Socket)}
+			return []api.DoctorCheck{no("socket", api.NewError(api.ReasonAdminRequired, a.Socket).
+				WithRemedy("Use the account that started fulmend, or start it as root for everybody."), "You may not use the daemon's socket %s.", a.Socket)}
 		}
 	}
 	e := rephrase(api.AsError(err))
@@ -126,34 +114,33 @@ func unclear(check string, reason api.Reason, remedy, format string, args ...any
 func socketCheck(path string) api.DoctorCheck {
 	status, err := os.Stat(path)
 	if err != nil {
-		return unclear("socket", api.ReasonReadFailed, "", "The socket %s cannot be examined.", path)
+		return unclear("socket", api.ReasonReadFailed, "", "The socket %s cannot be checked.", path)
 	}
-	return yes("socket", "You may use its socket %s (mode %#o).", path, status.Mode().Perm())
+	return yes("socket", "You may use the daemon's socket %s (mode %#o).", path, status.Mode().Perm())
 }
 
 func skewCheck(mine, daemons string, skew api.Reason) api.DoctorCheck {
 	if skew == "" {
-		return yes("version", "This program and the daemon are of the same version.")
+		return yes("version", "This program and the daemon have the same version.")
 	}
-	e := api.NewError(skew, "")
-	e.Data.Remedy = "Install both from the same release, and restart the daemon."
-	return no("version", e, "This program is version %s and the daemon %s.", mine, daemons)
+	return no("version", api.NewError(skew, "").
+		WithRemedy("Install both from the same release, and restart the daemon."), "This program is version %s and the daemon %s.", mine, daemons)
 }
 
 // fileCheck examines the user's own api.json.
 func (r *run) fileCheck(info api.DaemonInfoResult) api.DoctorCheck {
-	const remake = "Make it anew with: fulmen token create"
+	const remake = "Write it again with: fulmen token create"
 	path := client.APIFilePath(r.Environment)
 	file, err := client.LoadAddress(path)
 	problem := &api.Error{Data: api.ErrorData{Reason: api.ReasonNoToken, Remedy: remake}}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return no("api_file", problem, "Scripts find no address: there is no %s.", path)
+		return no("api_file", problem, "Scripts cannot find the daemon's address: there is no file %s.", path)
 	case err != nil:
 		problem.Data.Reason = api.AsError(err).Data.Reason
 		return no("api_file", problem, "%s cannot be used: %v", path, err)
 	case file.Node != info.Node || file.URL != info.APIURL:
-		return no("api_file", problem, "%s is about another daemon.", path)
+		return no("api_file", problem, "%s belongs to another daemon.", path)
 	}
 	return yes("api_file", "Scripts find the address and your token in %s.", path)
 }
@@ -163,11 +150,11 @@ func nodeChecks(ctx context.Context, c *client.Client, info api.DaemonInfoResult
 	var listing api.DaemonConfigResult
 	var state api.StateGetResult
 	var conditions api.NodeConditionsResult
-	all := asking{ctx: ctx, client: c}
-	ask(&all, "daemon.config", nil, &listing)
-	ask(&all, "state.get", api.StateSelect{Nodes: []api.NodeRef{api.NodeRef(info.Node)}}, &state)
-	ask(&all, "node.conditions", nil, &conditions)
-	if err := all.wait(); err != nil {
+	var all errgroup.Group
+	ask(ctx, c, &all, "daemon.config", nil, &listing)
+	ask(ctx, c, &all, "state.get", api.StateSelect{Nodes: []api.NodeRef{api.NodeRef(info.Node)}}, &state)
+	ask(ctx, c, &all, "node.conditions", nil, &conditions)
+	if err := all.Wait(); err != nil {
 		e := rephrase(api.AsError(err))
 		return []api.DoctorCheck{no("daemon", e, "The daemon cannot be asked: %s", e.Message)}
 	}
@@ -175,7 +162,7 @@ func nodeChecks(ctx context.Context, c *client.Client, info api.DaemonInfoResult
 	if e := listing.Error; e != nil {
 		checks = append(checks, no("config", e, "%s", e.Message))
 	} else {
-		checks = append(checks, yes("config", "The configuration is well (%s).", listing.File))
+		checks = append(checks, yes("config", "The configuration has no errors (%s).", listing.File))
 	}
 	var identity api.Identity
 	var gpu api.GPUProfile
@@ -199,15 +186,15 @@ func mlxCheck(i api.Identity, unknown map[string]api.Reason) api.DoctorCheck {
 	reason := unknown["mlx_version"]
 	switch {
 	case i.MLXVersion != "":
-		return yes("mlx", "MLX %s is found.", i.MLXVersion)
+		return yes("mlx", "MLX %s was found.", i.MLXVersion)
 	case reason == api.ReasonMLXMissing:
 		e := api.NewError(reason, "")
 		return no("mlx", e, "%s", e.Message)
 	case reason == "":
-		return unclear("mlx", api.ReasonStarting, "Repeat this in a moment.", "The daemon has not learnt yet which MLX there is.")
+		return unclear("mlx", api.ReasonStarting, "Try again in a moment.", "The daemon does not know yet which MLX is installed.")
 	}
 	e := api.NewError(reason, "")
-	return unclear("mlx", reason, e.Data.Remedy, "Whether there is MLX is not known: %s", e.Message)
+	return unclear("mlx", reason, e.Data.Remedy, "It is not known whether MLX is installed: %s", e.Message)
 }
 
 // blasCheck examines the library behind matrix products on the processor, which
@@ -222,9 +209,9 @@ func blasCheck(i api.Identity, p api.GPUProfile) api.DoctorCheck {
 	case p.Conditions.BLAS != "":
 		return yes("blas", "MLX computes on the processor with %s.", p.Conditions.BLAS)
 	case !p.MeasuredAt.IsZero(): // to measure again would tell no more
-		return unclear("blas", api.ReasonNotMeasured, "", "The last measurement did not tell which BLAS MLX uses.")
+		return unclear("blas", api.ReasonNotMeasured, "", "The last measurement did not show which BLAS MLX uses.")
 	}
-	return unclear("blas", api.ReasonNotMeasured, "Measure it with: fulmen measure gpu", "Which BLAS MLX uses is known after a measurement.")
+	return unclear("blas", api.ReasonNotMeasured, "Measure it with: fulmen measure gpu", "It is not known which BLAS MLX uses until the GPU is measured.")
 }
 
 // conditionChecks are what the node itself says is wrong. What is only worth

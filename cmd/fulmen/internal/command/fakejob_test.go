@@ -42,7 +42,7 @@ func (r *rig) fake() *fakeJob {
 	f := &fakeJob{t: r.t, ranks: map[string]api.Rank{}, offsets: map[string]int64{}, signals: make(chan os.Signal, 8)}
 	f.more = sync.NewCond(&f.mu)
 	f.job = api.Job{Home: studio, Epoch: 1, Phase: api.JobQueued, PhaseSince: before(0), Principal: api.Principal{User: "ada", Node: studio}}
-	r.app.patience, r.app.settle = 10*time.Second, time.Millisecond
+	r.app.timeout, r.app.settle = 10*time.Second, time.Millisecond
 	r.app.Signals = func(...os.Signal) (<-chan os.Signal, func()) { return f.signals, func() {} }
 	r.app.Folder, r.app.Environment.Home = "/home/ada/work", "/home/ada"
 	r.daemon.Set("job.submit", func(raw json.RawMessage) (any, error) {

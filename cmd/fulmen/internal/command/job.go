@@ -5,18 +5,21 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/native/waker"
 )
 
 func (r *run) jobCommand() *cobra.Command {
-	return group("job", "One job: what it did, its output, its end",
+	return group("job", "Look at a job, stop it, run it again",
 		r.jobShow(), r.jobLogs(), r.jobAttach(), r.jobStop(), r.jobRetry(), r.jobDelete(), r.jobTakeOver())
 }
 
@@ -24,57 +27,43 @@ func (r *run) jobCommand() *cobra.Command {
 func (r *run) oneJob(use, short, long, example string, do func(context.Context, *client.Client, api.JobID) error) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " JOB", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: r.completeJob,
-		Long: long + "\n\nA JOB is an id as fulmen jobs shows it, or any beginning of one that is unique.", Example: example,
-		RunE: func(c *cobra.Command, args []string) error {
-			return r.with(c.Context(), func(c2 *client.Client) error {
-				id, err := jobID(c.Context(), c2, args[0])
-				if err != nil {
-					return err
-				}
-				return do(c.Context(), c2, id)
-			})
-		},
+		Long: long + "\n\nJOB is an id as fulmen jobs shows it, or enough of its beginning to be unique.", Example: example,
+		RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
+			id, err := jobID(ctx, c, args[0])
+			if err != nil {
+				return err
+			}
+			return do(ctx, c, id)
+		}),
 	}
 }
 
 func (r *run) jobShow() *cobra.Command {
-	return r.oneJob("show", "All about a job", "What a job is, where it runs, its phases with their times, its attempts, and its ranks.",
+	return r.oneJob("show", "Everything about a job", "What a job is, where it runs, its phases with their times, its attempts, and its ranks.",
 		"  fulmen job show j4k2", func(ctx context.Context, c *client.Client, id api.JobID) error {
-			result, err := client.Call[api.JobGetResult](ctx, c, "job.get", api.JobSelect{Job: id})
-			if err != nil {
-				return err
-			}
-			if r.json {
-				return text.JSON(r.Out, result)
-			}
-			var s jobState
-			s.apply(append([]api.Document{result.Job}, result.Ranks...))
-			if err := r.view().Job(r.Out, s.job, s.list(), nodeNames(ctx, c)); err != nil {
-				return err
-			}
-			return r.view().Published(r.Out, result.Published)
+			return answered(ctx, r, c, "job.get", api.JobSelect{Job: id}, func(w *show.Page, result api.JobGetResult) {
+				var s jobState
+				s.apply(append([]api.Document{result.Job}, result.Ranks...))
+				r.view().Job(w, s.job, s.list(), nodeNames(ctx, c))
+				r.view().Published(w, result.Published)
+			})
 		})
 }
 
 func (r *run) jobStop() *cobra.Command {
 	var kill bool
-	c := r.oneJob("stop", "End a job", "Ends a job: every rank is asked politely, and after the grace it is killed. Waits for nothing; see: fulmen job attach.",
+	c := r.oneJob("stop", "End a job", "Ends a job: every rank gets SIGTERM, and SIGKILL if it has not ended after the grace. Does not wait for the end; fulmen job attach does.",
 		"  fulmen job stop j4k2\n  fulmen job stop j4k2 --kill", func(ctx context.Context, c *client.Client, id api.JobID) error {
-			_, err := client.Call[api.Empty](ctx, c, "job.stop", api.JobStopParams{Job: id, Kill: kill})
-			return r.told(err, "%s is being stopped.", id)
+			return r.done(ctx, c, "job.stop", api.JobStopParams{Job: id, Kill: kill}, id.String()+" is being stopped.")
 		})
-	c.Flags().BoolVar(&kill, "kill", false, "kill it at once")
+	c.Flags().BoolVar(&kill, "kill", false, "kill it at once, without the grace")
 	return c
 }
 
 func (r *run) jobRetry() *cobra.Command {
-	return r.oneJob("retry", "Run a job that has ended once more", "Submits what an ended job was once more, as a new job that goes on by itself, and prints its id.",
+	return r.oneJob("retry", "Run a job again that has ended", "Submits a job that has ended again, as a new job that goes on by itself, and prints its id.",
 		"  fulmen job retry j4k2", func(ctx context.Context, c *client.Client, id api.JobID) error {
-			result, err := client.Call[api.JobSubmitResult](ctx, c, "job.retry", api.JobSelect{Job: id})
-			if err != nil {
-				return err
-			}
-			return r.submitted(result)
+			return answered(ctx, r, c, "job.retry", api.JobSelect{Job: id}, submitted)
 		})
 }
 
@@ -86,38 +75,23 @@ func (r *run) jobDelete() *cobra.Command {
 			if keep {
 				params.Output = api.OutputKeep
 			}
-			_, err := client.Call[api.Empty](ctx, c, "job.delete", params)
+			err := r.done(ctx, c, "job.delete", params, id.String()+" is deleted.")
 			if errors.Is(err, api.ReasonJobRunning) {
-				e := *api.AsError(err)
-				e.Data.Remedy = "Stop it first: fulmen job stop " + id.String()
-				return &e
+				return advised(api.AsError(err), "Stop it first: fulmen job stop "+id.String())
 			}
-			return r.told(err, "%s is deleted.", id)
+			return err
 		})
-	c.Flags().BoolVar(&keep, "keep-output", false, "leave what it printed on the nodes")
+	c.Flags().BoolVar(&keep, "keep-output", false, "keep its output on the nodes")
 	return c
 }
 
 func (r *run) jobTakeOver() *cobra.Command {
 	return r.oneJob("take-over", "Make this Mac the home of a job whose home is lost",
 		"Makes this Mac the home of a job whose home is lost and that no majority of the cluster can take over. Its ranks are\n"+
-			"ended before another attempt begins, so do this where the lost Mac will not come back soon.",
+			"ended before another attempt begins, so do this only if the lost Mac will not come back soon.",
 		"  fulmen job take-over j4k2", func(ctx context.Context, c *client.Client, id api.JobID) error {
-			_, err := client.Call[api.Empty](ctx, c, "job.take_over", api.JobSelect{Job: id})
-			return r.told(err, "This Mac is the home of %s now.", id)
+			return r.done(ctx, c, "job.take_over", api.JobSelect{Job: id}, "This Mac keeps the job "+id.String()+" now.")
 		})
-}
-
-// told says that something was done; as JSON an empty object.
-func (r *run) told(err error, format string, id api.JobID) error {
-	if err != nil {
-		return err
-	}
-	if r.json {
-		return text.JSON(r.Out, api.Empty{})
-	}
-	_, err = fmt.Fprintf(r.Out, format+"\n", id)
-	return err
 }
 
 func (r *run) jobAttach() *cobra.Command {
@@ -125,7 +99,7 @@ func (r *run) jobAttach() *cobra.Command {
 	var input bool
 	c := r.oneJob("attach", "Follow a job as fulmen run does, also from another node",
 		"Shows where a job is and what it prints, from the beginning of the current attempt, until it has ended, and ends with\n"+
-			"its status as fulmen run does. Ctrl-C stops a job that a terminal follows, and leaves one alone that was submitted\n"+
+			"its exit code as fulmen run does. Ctrl-C stops a job that a terminal follows, and leaves one alone that was submitted\n"+
 			"with --detach.\n"+
 			"With --input the job is given what comes on standard input, after what it was given by others.",
 		"  fulmen job attach j4k2\n  fulmen job attach --input j4k2", func(ctx context.Context, c *client.Client, id api.JobID) error {
@@ -137,26 +111,22 @@ func (r *run) jobAttach() *cobra.Command {
 }
 
 func (r *run) attachTo(ctx context.Context, c *client.Client, id api.JobID, f following, input bool) error {
-	signals := make(<-chan os.Signal)
-	if r.Signals != nil {
-		heard, stop := r.Signals(stopSignals()...)
-		defer stop()
-		signals = heard
-	}
+	signals, stop := r.stopSignals()
+	defer stop()
 	job, err := client.Call[api.JobGetResult](ctx, c, "job.get", api.JobSelect{Job: id})
 	if err != nil {
 		return err
 	}
-	list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	nodes, err := nodeViews(ctx, c)
 	if err != nil {
 		return err
 	}
 	var s jobState
 	s.apply([]api.Document{job.Job})
 	spec := s.spec()
-	a := &attachment{job: id, leave: spec.Detached, quiet: f.quiet, input: input, giver: rand.Text()}
-	return r.attach(context.WithoutCancel(ctx), c, a, f,
-		api.JobRequest{Placement: spec.Placement, Program: spec.Program}, list.Nodes, signals)
+	a := &attachment{job: id, leave: spec.Detached, following: f, input: input, giver: rand.Text()}
+	return r.attach(context.WithoutCancel(ctx), c, a,
+		api.JobRequest{Placement: spec.Placement, Program: spec.Program}, nodes, signals)
 }
 
 // jobID is the job that a word means: an id, or the beginning of one that no
@@ -191,21 +161,126 @@ func meantJob(word string, jobs []api.JobSummary) (api.JobID, error) {
 	if len(similar) > 1 {
 		e = api.Errorf(api.ReasonAmbiguousName, word, "Several jobs begin with %q: %s.", word, strings.Join(similar, ", "))
 	}
-	e.Data.Remedy = "See: fulmen jobs --all"
-	return "", e
+	return "", e.WithRemedy("See: fulmen jobs --all")
 }
 
 // completeJob completes the ids of jobs.
 func (r *run) completeJob(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var out []string
-	if len(args) == 0 {
-		_ = r.with(c.Context(), func(c2 *client.Client) error {
-			list, err := client.Call[api.JobListResult](c.Context(), c2, "job.list", api.JobListParams{Ended: true})
-			for _, j := range list.Jobs {
-				out = append(out, cobra.CompletionWithDesc(string(j.Job), j.Name+", "+string(j.Phase)))
+	return r.complete(c, func(ctx context.Context, c *client.Client) (out []string) {
+		if len(args) > 0 {
+			return nil
+		}
+		list, _ := client.Call[api.JobListResult](ctx, c, "job.list", api.JobListParams{Ended: true}) // none: nothing to complete with
+		for _, j := range list.Jobs {
+			out = append(out, cobra.CompletionWithDesc(string(j.Job), j.Name+", "+string(j.Phase)))
+		}
+		return out
+	})
+}
+
+func (r *run) jobsCommand() *cobra.Command {
+	var params api.JobListParams
+	var labels []string
+	var watch bool
+	c := &cobra.Command{
+		Use: "jobs", Short: "The jobs of the cluster", Args: cobra.NoArgs,
+		Long: "The jobs that wait or run, the newest first; yours have a star. Of other people's jobs only the program's name, the\n" +
+			"nodes and the resources are shown.",
+		Example: "  fulmen jobs\n  fulmen jobs --all --mine\n  fulmen jobs --watch",
+		RunE: func(c *cobra.Command, _ []string) error {
+			var request api.JobRequest
+			if err := (&wanted{labels: labels}).extras(&request); err != nil {
+				return err
 			}
-			return err
-		}) // then there is nothing to complete with
+			params.Labels = request.Labels
+			return r.with(c.Context(), func(c2 *client.Client) error {
+				if watch {
+					return r.watchJobs(c.Context(), c2, params)
+				}
+				return r.jobs(c.Context(), c2, params)
+			})
+		},
 	}
-	return out, cobra.ShellCompDirectiveNoFileComp
+	f := c.Flags()
+	f.BoolVarP(&params.Ended, "all", "a", false, "also show jobs that have ended")
+	f.BoolVar(&params.Mine, "mine", false, "only your own jobs")
+	f.StringArrayVar(&labels, "label", nil, "only jobs with this label, KEY=VALUE")
+	f.BoolVarP(&watch, "watch", "w", false, "show them again whenever one changes, until Ctrl-C")
+	return c
+}
+
+func (r *run) jobs(ctx context.Context, c *client.Client, params api.JobListParams) error {
+	return listed(ctx, r, c, "job.list", params, func(w *show.Page, list api.JobListResult, nodes []api.NodeView) {
+		r.view().Jobs(w, list.Jobs, params.Ended, show.NamesOf(nodes))
+	})
+}
+
+// watchJobs shows the jobs anew whenever one changed. On a terminal the table is
+// drawn over.
+func (r *run) watchJobs(ctx context.Context, c *client.Client, params api.JobListParams) error {
+	ctx, stop := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer stop()
+	own, others := steps(ctx, c, api.KindJob), waker.New() // documents that the caller may read
+	following.Go(func() { watchOthersJobs(ctx, c, others) })
+	var last error
+	for {
+		isOwn := false
+		select {
+		case seen, more := <-own:
+			isOwn = true
+			switch {
+			case !more && ctx.Err() != nil:
+				return nil // the end that was asked for
+			case !more:
+				return last
+			case seen.err != nil:
+				r.interrupted(last, seen.err)
+				last = seen.err
+				continue
+			}
+			last = nil
+			if !seen.event.Snapshot && len(seen.event.Put)+len(seen.event.Del) == 0 {
+				continue
+			}
+		case <-others:
+		}
+		if r.Screen && !r.json {
+			fmt.Fprint(r.Out, "\x1b[H\x1b[2J")
+		}
+		if err := r.jobs(ctx, c, params); err != nil && ctx.Err() == nil && (isOwn || !client.IsRetryable(err)) {
+			return err
+		}
+		if !r.Screen && !r.json {
+			fmt.Fprintln(r.Out)
+		}
+	}
+}
+
+// watchOthersJobs tells of changes of all jobs: documents of other people's jobs are
+// theirs to read, and that one waits, runs or has ended is said to everybody. A daemon
+// that has no events is left alone.
+func watchOthersJobs(ctx context.Context, c *client.Client, to waker.Waker) {
+	isOf := func(e api.Event) bool { return e.Job != "" }
+	for isFirst := true; ctx.Err() == nil; isFirst = false {
+		before, updates, err := client.Stream[api.EventWatchResult, api.EventHappened](ctx, c, "event.watch", api.EventSelect{Since: api.TimeOf(time.Now())})
+		if err == nil {
+			if !isFirst || slices.ContainsFunc(before.Events, isOf) { // between two subscriptions too
+				to.Wake()
+			}
+			for more, lost := range updates {
+				if err = lost; err != nil {
+					break
+				}
+				if slices.ContainsFunc(more.Events, isOf) {
+					to.Wake()
+				}
+			}
+		}
+		if err != nil && !client.IsRetryable(err) {
+			return
+		}
+		client.Pause(ctx, time.Second)
+	}
 }

@@ -19,13 +19,13 @@ func (r *rig) listed() {
 
 func TestJobCommands(t *testing.T) {
 	for _, c := range []struct {
-		args, method, params, says string
+		args, method, params, reports string
 	}{
 		{"stop j4k", "job.stop", `{"job":"j4k2m9xq7"}`, "j4k2m9xq7 is being stopped.\n"},
 		{"stop --kill J4K2M9XQ7", "job.stop", `{"job":"j4k2m9xq7","kill":true}`, "j4k2m9xq7 is being stopped.\n"},
 		{"delete j4k", "job.delete", `{"job":"j4k2m9xq7"}`, "j4k2m9xq7 is deleted.\n"},
 		{"delete --keep-output j4k", "job.delete", `{"job":"j4k2m9xq7","output":"keep"}`, "j4k2m9xq7 is deleted.\n"},
-		{"take-over j4k", "job.take_over", `{"job":"j4k2m9xq7"}`, "This Mac is the home of j4k2m9xq7 now.\n"},
+		{"take-over j4k", "job.take_over", `{"job":"j4k2m9xq7"}`, "This Mac keeps the job j4k2m9xq7 now.\n"},
 		{"retry j4k", "job.retry", `{"job":"j4k2m9xq7"}`, "jnewnewn1\n"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestJobCommands(t *testing.T) {
 			r.daemon.Always("job.retry", map[string]string{"job": "jnewnewn1"})
 			is.Equal(r.run(append([]string{"job"}, strings.Fields(c.args)...)...), 0)
 			is.Equal(r.called(c.method), []string{c.params})
-			is.Equal(r.out.String(), c.says)
+			is.Equal(r.out.String(), c.reports)
 		})
 	}
 }
@@ -65,7 +65,7 @@ func TestJobsAndJobShow(t *testing.T) {
 	is.True(strings.Contains(r.out.String(), "j4k2m9xq7  train.py  ada@mac-studio *  running  2      mac-studio, mac-mini  just now\n"))
 	is.Equal(r.called("job.list"), []string{`{"ended":true,"labels":{"a":"b"}}`})
 	is.Equal(r.run("job", "show", "j4k"), 0)
-	is.True(strings.Contains(r.out.String(), "plan: 2 nodes over ring, joined as a ring, unencrypted, not proven best\n"))
+	is.True(strings.Contains(r.out.String(), "plan: 2 nodes over ring, joined as a ring, unencrypted, may not be the best\n"))
 	is.Equal(r.run("jobs", "--label", "a"), 2)
 }
 
@@ -199,7 +199,7 @@ func TestJobAttach(t *testing.T) {
 		f.interrupt()
 		is.Equal(<-done, 130)
 		is.Equal(len(r.called("job.stop")), 0)
-		is.True(strings.HasSuffix(r.err.String(), "left; it goes on\n"))
+		is.True(strings.HasSuffix(r.err.String(), "detached; the job goes on\n"))
 	})
 	t.Run("Ctrl-C stops one that a terminal follows", func(t *testing.T) {
 		is := is.New(t)
@@ -227,7 +227,7 @@ func TestPlanAndEnv(t *testing.T) {
 	r.daemon.Always("job.plan", api.JobPlanResult{Rejections: []api.PlanRejection{{Nodes: []api.NodeID{mini}, Backend: api.BackendRing, Cause: api.Cause{Reason: api.ReasonNotEnoughMemory}}}})
 	is.Equal(r.run("plan", "-n", "2", "--rank0", "mac-mini", "--", "x"), 1)
 	is.True(strings.Contains(r.called("job.plan")[0], `"rank0":"`+string(mini)+`"`))
-	is.True(strings.Contains(r.out.String(), "mac-mini  ring     The GPU's working set on the node is too small or taken\n"))
+	is.True(strings.Contains(r.out.String(), "mac-mini  ring     The node's GPU has too little memory, or too little of it is free\n"))
 	is.Equal(r.err.String(), "")
 	r.daemon.Always("job.plan", api.JobPlanResult{Plan: &api.Plan{Ranks: []api.PlanRank{{Node: studio}}}})
 	is.Equal(r.run("plan", "x"), 0)

@@ -50,7 +50,7 @@ func TestJoinWithoutATerminal(t *testing.T) {
 	is.Equal(r.run("join"), 0)
 	is.Equal(r.called("cluster.join"), []string{`{"node":"axwfk1even66ca3j","code":"k7qm-3wxd"}`}) // nothing is lent
 	is.True(strings.Contains(r.out.String(), "mac-mini    axwf-k1ev-en66-ca3j  added by mac-studio 8 h ago"))
-	is.True(strings.Contains(r.out.String(), "No job of its people runs here"))
+	is.True(strings.Contains(r.out.String(), "Nobody else in the cluster can run jobs here yet"))
 
 	r = newRig(t, "wrong\nwrong again\n")
 	r.shows(macMini())
@@ -62,7 +62,7 @@ func TestJoinWithoutATerminal(t *testing.T) {
 	r = newRig(t, "")
 	r.shows(macMini())
 	is.Equal(r.run("join", "axwf"), 1)
-	is.Equal(r.err.String(), "mac-mini (unknown) shows a code.\nfulmen: No code was given.\n  Type the code here, or give it on standard input.\n")
+	is.Equal(r.err.String(), "mac-mini (unknown) shows a code.\nfulmen: No code was entered.\n  Type the code here, or give it on standard input.\n")
 }
 
 func TestJoinAsks(t *testing.T) {
@@ -76,11 +76,11 @@ func TestJoinAsks(t *testing.T) {
 	var got api.ClusterJoinParams
 	is.NoErr(json.Unmarshal([]byte(r.called("cluster.join")[1]), &got))
 	is.Equal(got, want)
-	said := r.out.String() + r.err.String()
-	is.True(strings.Contains(said, "Which one? [1-2] Which one? [1-2] ")) // 7 is none of them
-	is.True(strings.Contains(said, "May administrators of the cluster's members change the RDMA settings of this Mac? [y/N]"))
-	is.True(strings.Contains(said, "Its people's jobs run here as ada"))
-	is.True(!strings.Contains(said, "AAAA") && !strings.Contains(said, "K7QM"))
+	reported := r.out.String() + r.err.String()
+	is.True(strings.Contains(reported, "Which one? [1-2] Which one? [1-2] ")) // 7 is none of them
+	is.True(strings.Contains(reported, "May administrators of other Macs in the cluster change the RDMA settings of this Mac? [y/N]"))
+	is.True(strings.Contains(reported, "Jobs from the other members run here as ada"))
+	is.True(!strings.Contains(reported, "AAAA") && !strings.Contains(reported, "K7QM"))
 }
 
 func TestJoinStopsWhereNoTryIsLeft(t *testing.T) {
@@ -101,7 +101,7 @@ func TestJoinAmongSeveral(t *testing.T) {
 	r.shows(macBook(), macMini())
 	is.Equal(r.run("join"), 1)
 	is.True(strings.Contains(r.err.String(), "mac-mini  axwf-k1ev-en66-ca3j"))
-	is.True(strings.Contains(r.err.String(), "fulmen: 2 Macs show a code.\n  Say which is meant, by its name or id.\n"))
+	is.True(strings.Contains(r.err.String(), "fulmen: 2 Macs show a code.\n  Name one of them: fulmen join NAME\n"))
 	is.Equal(len(r.called("cluster.join")), 0)
 }
 

@@ -26,8 +26,7 @@ func (r *run) logsCommand() *cobra.Command {
 	var level string
 	c := &cobra.Command{
 		Use: "logs", Short: "The daemon's log", Args: cobra.NoArgs,
-		Long: "The last lines of the daemon's log. Where the daemon does not run, or does not serve its log, they are read from\n" +
-			"its file, whose path is said.",
+		Long:    "The last lines of the daemon's log. Where the daemon does not run, they are read from its file, whose path is shown.",
 		Example: "  fulmen logs\n  fulmen logs --lines 1000 --package server\n  fulmen logs --follow",
 		RunE: func(c *cobra.Command, _ []string) error {
 			params.Level = api.LogLevel(level)
@@ -40,26 +39,16 @@ func (r *run) logsCommand() *cobra.Command {
 	c.Flags().IntVarP(&params.TailLines, "lines", "n", 200, "how many of the last lines")
 	c.Flags().StringVar(&level, "level", "", "only this level and above: debug, info, warn, error")
 	c.Flags().StringVar(&params.Package, "package", "", "only this part of the daemon")
-	c.Flags().BoolVarP(&params.Follow, "follow", "f", false, "go on with what is added, until Ctrl-C")
+	c.Flags().BoolVarP(&params.Follow, "follow", "f", false, "keep showing new lines, until Ctrl-C")
 	return c
 }
 
 func (r *run) logs(ctx context.Context, params api.DaemonLogsParams) error {
-	folder := ""
-	err := r.with(ctx, func(c *client.Client) error {
-		err := r.servedLogs(ctx, c, params)
-		if notBuilt(err) {
-			folder = logFolder(ctx, c)
-		}
-		return err
-	})
-	if err == nil || !notBuilt(err) && !errors.Is(err, api.ReasonNoDaemon) {
+	err := r.with(ctx, func(c *client.Client) error { return r.servedLogs(ctx, c, params) })
+	if !errors.Is(err, api.ReasonNoDaemon) {
 		return err
 	}
-	if folder == "" {
-		folder = usualLogFolder(r.Environment)
-	}
-	return r.logOfFile(filepath.Join(folder, logFile), err, params)
+	return r.logOfFile(filepath.Join(r.Environment.Places().Logs, logFile), params)
 }
 
 // servedLogs shows what the daemon says of its log.
@@ -78,53 +67,33 @@ func (r *run) servedLogs(ctx context.Context, c *client.Client, params api.Daemo
 	if err := r.logLines(lines.Lines); err != nil {
 		return err
 	}
-	return showNews(ctx, added,
-		func(more api.DaemonLogged) bool { return more.Lagged },
-		func(more api.DaemonLogged) error { return r.logLines(more.Lines) })
+	return showUpdates(ctx, added, func(more api.DaemonLogged) error { return r.logLines(more.Lines) })
 }
 
 // logLines writes lines of the log.
 func (r *run) logLines(lines []api.LogLine) error {
-	for _, l := range lines {
-		if r.json {
-			if err := text.JSONLine(r.Out, l); err != nil {
-				return err
-			}
-			continue
+	return eachLine(r, lines, func(l api.LogLine) string {
+		fields := ""
+		if raw, err := json.Marshal(l.Fields); err == nil && len(l.Fields) > 0 {
+			fields = string(raw)
 		}
-		fields, err := json.Marshal(l.Fields)
-		if err != nil {
-			return err
-		}
-		if len(l.Fields) == 0 {
-			fields = nil
-		}
-		_, err = fmt.Fprintf(r.Out, "%s %-5s %s: %s %s\n", l.At, text.Clean(string(l.Level)), text.Clean(l.Package), text.Clean(l.Text), text.Clean(string(fields)))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return fmt.Sprintf("%s %-5s %s: %s %s", l.At, text.Clean(string(l.Level)), l.Package, l.Text, fields)
+	})
 }
 
-// logOfFile shows the end of the log's file; why is why the daemon does not.
-func (r *run) logOfFile(path string, why error, params api.DaemonLogsParams) error {
-	reason := "The daemon that runs does not serve its log yet"
-	if errors.Is(why, api.ReasonNoDaemon) {
-		reason = "Fulmen is not running"
-	}
+// logOfFile shows the end of the log's file.
+func (r *run) logOfFile(path string, params api.DaemonLogsParams) error {
 	lines, err := tail(path, params.TailLines)
 	if err != nil {
-		e := api.Errorf(api.ReasonNoDaemon, path, "%s, and its file %s cannot be read: %v.", reason, path, cause(err))
-		e.Data.Remedy = "If it belongs to root, repeat this with sudo."
-		return e
+		return advised(api.Errorf(api.ReasonNoDaemon, path, "Fulmen is not running, and its file %s cannot be read: %v.", path, cause(err)),
+			"If the file belongs to root, run this again with sudo.")
 	}
-	fmt.Fprintf(r.Err, "%s; this is the end of %s\n", reason, text.Clean(path))
+	fmt.Fprintf(r.Err, "Fulmen is not running; this is the end of %s\n", text.Clean(path))
 	if params.Follow {
 		fmt.Fprintf(r.Err, "Follow it with: tail -F %q\n", path)
 	}
 	if params.Level != "" || params.Package != "" {
-		fmt.Fprintln(r.Err, "All lines are shown: only the daemon can choose among them.")
+		fmt.Fprintln(r.Err, "All lines are shown: --level and --package work only while the daemon runs.")
 	}
 	for _, l := range lines {
 		if _, err := fmt.Fprintln(r.Out, text.Clean(l)); err != nil {
@@ -173,51 +142,31 @@ func logFolder(ctx context.Context, c *client.Client) string {
 	return ""
 }
 
-// usualLogFolder is where a daemon has its log unless it was told otherwise.
-func usualLogFolder(env client.Environment) string {
-	home := env.Getenv(api.EnvHome)
-	state := env.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(env.Home, ".local", "state")
-	}
-	switch {
-	case home != "":
-		return filepath.Join(home, "log")
-	case env.UID == 0 && env.OS == "darwin":
-		return api.MacLogFolder
-	case env.UID == 0:
-		return api.LinuxLogFolder
-	case env.OS == "darwin":
-		return filepath.Join(env.Home, "Library", "Logs", "Fulmen")
-	}
-	return filepath.Join(state, "fulmen", "log")
-}
-
 func (r *run) jobLogs() *cobra.Command {
 	var params api.JobLogsParams
 	var tail string
 	var noPrefix bool
 	c := r.oneJob("logs", "What a job printed",
 		"What the ranks of a job printed, standard output and standard error as the ranks wrote them. Of very long output\n"+
-			"head and tail are kept, and a line says what is not.",
+			"the beginning and the end are kept, and a line says how much is left out.",
 		"  fulmen job logs j4k2\n  fulmen job logs j4k2 --rank 1 --tail 4KiB\n  fulmen job logs j4k2 --follow\n  fulmen job logs j4k2 --prepare --rank 1",
 		func(ctx context.Context, c *client.Client, id api.JobID) error {
 			params.Job = id
 			if tail != "" {
 				n, err := parseSize(tail)
 				if err != nil {
-					return usage("--tail is an amount such as 4KiB, not %q", tail)
+					return usage("--tail must be an amount such as 4KiB, not %q", tail)
 				}
 				params.TailBytes = n
 			}
 			return r.jobOutput(ctx, c, params, noPrefix)
 		})
 	f := c.Flags()
-	f.BoolVarP(&params.Follow, "follow", "f", false, "go on with what is printed, over all attempts, until the job has ended or Ctrl-C")
+	f.BoolVarP(&params.Follow, "follow", "f", false, "keep showing what is printed, over all attempts, until the job has ended or Ctrl-C")
 	f.IntSliceVar(&params.Ranks, "rank", nil, "only these ranks")
 	f.IntVar(&params.Attempt, "attempt", 0, "of this attempt (default: the last one)")
 	f.BoolVar(&params.Prepare, "prepare", false, "what fulmen run --prepare printed on each node, in place of what the ranks printed")
-	f.StringVar(&tail, "tail", "", "only so much from the end of each stream, such as 4KiB")
+	f.StringVar(&tail, "tail", "", "only this much from the end of each stream, such as 4KiB")
 	f.BoolVar(&noPrefix, "no-prefix", false, "do not write the rank in front of each line")
 	return c
 }
@@ -239,18 +188,14 @@ func (r *run) jobOutput(ctx context.Context, c *client.Client, params api.JobLog
 	if err != nil {
 		return err
 	}
-	n := uint64(0)
 	var rest output.Rest
 	for p, err := range pieces {
-		n++
 		rest.Take(p.OutputPiece)
 		switch {
 		case ctx.Err() != nil:
 			return lines.Close() // the end that was asked for
 		case err != nil:
 			return errors.Join(err, lines.Close())
-		case p.N != n:
-			return errors.Join(api.NewError(api.ReasonLagged, ""), lines.Close())
 		}
 		if r.json {
 			err = text.JSONLine(r.Out, jobEvent{Output: &p.OutputPiece})

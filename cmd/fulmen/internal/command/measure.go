@@ -3,12 +3,14 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -28,7 +30,7 @@ func (r *run) measureCommand() *cobra.Command {
 		Use: "gpu [NODE...]", Short: "Measure the speed of a GPU and of its memory",
 		Long: "Measures square matrix products in fp16 and the memory's bandwidth, as docs/measuring.md says, on this node or\n" +
 			"on those named. Ctrl-C cancels the measurement.",
-		Example: "  fulmen measure gpu\n  fulmen measure gpu --max-age 1h    an earlier result will do\n  fulmen measure gpu --json 2>/dev/null",
+		Example: "  fulmen measure gpu\n  fulmen measure gpu --max-age 1h    an earlier result is good enough\n  fulmen measure gpu --json 2>/dev/null",
 		RunE: func(c *cobra.Command, args []string) error {
 			params := api.MeasureGPUParams{All: all, MaxAgeS: age.Seconds()}
 			for _, a := range args {
@@ -38,54 +40,52 @@ func (r *run) measureCommand() *cobra.Command {
 		},
 	}
 	gpu.Flags().BoolVar(&all, "all", false, "every node that is reached")
-	gpu.Flags().DurationVar(&age, "max-age", 0, "take an earlier result that is not older, such as 1h")
-	return group("measure", "Measure what the hardware gives", gpu, r.measureLinkCommand())
+	gpu.Flags().DurationVar(&age, "max-age", 0, "accept an earlier result up to this old, such as 1h")
+	return group("measure", "Measure how fast the hardware is", gpu, r.measureLinkCommand())
 }
 
 func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.MeasureGPUParams) error {
-	list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	nodes, err := nodeViews(ctx, c)
 	if err != nil {
 		return err
 	}
-	last, err := r.measuring(ctx, c, "measure.gpu", params, list.Nodes)
+	last, err := r.measuring(ctx, c, "measure.gpu", params, nodes)
 	if err != nil {
 		return err
 	}
-	return r.measured(ctx, c, last, list.Nodes)
+	sel := api.StateSelect{Kinds: []api.Kind{api.KindGPUProfile}}
+	for _, item := range last.Items {
+		sel.Nodes = append(sel.Nodes, api.NodeRef(item.Document.Node))
+	}
+	state, err := client.Call[api.StateGetResult](ctx, c, "state.get", sel)
+	if err != nil {
+		return err
+	}
+	out := measured{Measurement: last, Docs: state.Docs}
+	if err := r.answer(out, func(w *show.Page) { r.view().Profiles(w, last, state.Docs) }); err != nil {
+		return err
+	}
+	return failedItems(last)
 }
 
 // measuring begins a measurement and shows how far it is, up to its end.
 func (r *run) measuring(ctx context.Context, c *client.Client, method string, params any, nodes []api.NodeView) (api.Measurement, error) {
-	// Ctrl-C waits for the answer: what it names can be cancelled.
 	asked, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](asked, c, method, params)
-	if err != nil {
-		return api.Measurement{}, err
-	}
-	defer context.AfterFunc(ctx, stop)()
-	last := started.Measurement
 	b := &bar{out: r.Err, terminal: r.Terminal}
-	if len(last.Items) > 1 {
-		b.names = map[api.NodeID]string{}
-		for _, n := range nodes {
-			b.names[n.Node] = n.ShortName
+	var last api.Measurement
+	isOver := false
+	err := client.Measure(asked, c, method, params, func(m api.Measurement, ended bool) {
+		if last.ID == "" { // Ctrl-C waits for the answer: what it names can be cancelled
+			context.AfterFunc(ctx, stop)
 		}
-	}
-	b.show(last)
-	ended := false
-	for change, problem := range changes {
-		if err = problem; err != nil {
-			break
+		if last, isOver = m, ended; len(m.Items) > 1 {
+			b.names = show.NamesOf(nodes)
 		}
-		last, ended = change.Measurement, change.Terminal
-		b.show(last)
-		if ended {
-			break
-		}
-	}
+		b.show(m)
+	})
 	b.clear()
-	if ctx.Err() != nil && !ended {
+	if last.ID != "" && ctx.Err() != nil && !isOver {
 		return last, r.cancel(context.WithoutCancel(ctx), c, last.ID)
 	}
 	return last, err
@@ -103,42 +103,10 @@ func (r *run) cancel(ctx context.Context, c *client.Client, id api.MeasureID) er
 	if _, err := client.Call[api.Empty](ctx, c, "measure.cancel", sel); err != nil {
 		return err
 	}
-	_, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, "measure.watch", sel)
-	if err != nil {
+	if err := client.Measure(ctx, c, "measure.watch", sel, func(api.Measurement, bool) {}); err != nil {
 		return err
-	}
-	for change, err := range changes {
-		if err != nil {
-			return err
-		}
-		if change.Terminal {
-			break
-		}
 	}
 	return api.Errorf(api.ReasonCancelled, id.String(), "The measurement was cancelled.")
-}
-
-// measured shows the result, and the failure of what has none.
-func (r *run) measured(ctx context.Context, c *client.Client, m api.Measurement, nodes []api.NodeView) error {
-	out := measured{Measurement: m}
-	var sel api.StateSelect
-	sel.Kinds = []api.Kind{api.KindGPUProfile}
-	for _, item := range m.Items {
-		sel.Nodes = append(sel.Nodes, api.NodeRef(item.Document.Node))
-	}
-	state, err := client.Call[api.StateGetResult](ctx, c, "state.get", sel)
-	if err != nil {
-		return err
-	}
-	out.Docs = state.Docs
-	if r.json {
-		if err := text.JSON(r.Out, out); err != nil {
-			return err
-		}
-	} else if err := r.view().Profiles(r.Out, m, state.Docs); err != nil {
-		return err
-	}
-	return failedItems(m, nodes)
 }
 
 // linksMeasured is what fulmen measure link --json prints.
@@ -155,7 +123,7 @@ func (r *run) measureLinkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "link [LINK|NODE...]", Short: "Measure paths between nodes",
 		Long: "Measures bandwidth each way, round trips and their jitter over plain TCP, as docs/measuring.md says: the paths over\n" +
-			"the cables named, those to the nodes named, or else all of this node. Both ends are free of jobs meanwhile, and\n" +
+			"the cables named, those to the nodes named, or else all of this node. No job runs at either end meanwhile, and\n" +
 			"one path of a node is measured at a time. Ctrl-C cancels the measurement.",
 		Example: "  fulmen measure link --all\n  fulmen measure link mac-studio-2\n  fulmen measure link mac-studio:1 --json",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -169,50 +137,45 @@ func (r *run) measureLinkCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&all, "all", false, "every path between nodes that are reached")
 	c.Flags().BoolVar(&rdma, "rdma", false, "over RDMA too, where a cable is ready for it (see fulmen rdma probe)")
-	c.Flags().DurationVar(&age, "max-age", 0, "take an earlier result that is not older, such as 5m")
+	c.Flags().DurationVar(&age, "max-age", 0, "accept an earlier result up to this old, such as 5m")
 	return c
 }
 
 func (r *run) measureLink(ctx context.Context, c *client.Client, args []string, params api.MeasureLinkParams) error {
-	nodes, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	nodes, err := nodeViews(ctx, c)
 	if err != nil {
 		return err
 	}
 	for _, a := range args {
 		if strings.Contains(a, ":") {
-			params.Links = append(params.Links, linkRef(a, nodes.Nodes))
+			params.Links = append(params.Links, linkRef(a, nodes))
 		} else {
 			params.Peers = append(params.Peers, api.NodeRef(a))
 		}
 	}
-	last, err := r.measuring(ctx, c, "measure.link", params, nodes.Nodes)
+	return r.measurePaths(ctx, c, "measure.link", params, nodes)
+}
+
+// measurePaths measures paths and shows what each gives, and the failure of those
+// without a result.
+func (r *run) measurePaths(ctx context.Context, c *client.Client, method string, params any, nodes []api.NodeView) error {
+	last, err := r.measuring(ctx, c, method, params, nodes)
 	if err != nil {
 		return err
 	}
-	return r.linksMeasured(ctx, c, last, nodes.Nodes)
-}
-
-// linksMeasured shows what a measurement of paths has given, and the failure of
-// those without a result.
-func (r *run) linksMeasured(ctx context.Context, c *client.Client, last api.Measurement, nodes []api.NodeView) error {
 	list, err := client.Call[api.LinkListResult](ctx, c, "link.list", nil)
 	if err != nil {
 		return err
 	}
-	if r.json {
-		err = text.JSON(r.Out, linksMeasured{last, list})
-	} else {
-		err = r.view().Measured(r.Out, last, list, nodes)
-	}
-	if err != nil {
+	if err := r.answer(linksMeasured{last, list}, func(w *show.Page) { r.view().Measured(w, last, list, nodes) }); err != nil {
 		return err
 	}
-	return failedItems(last, nodes)
+	return failedItems(last)
 }
 
 // failedItems is the failure of what has no result: the first one, with how many
 // there are.
-func failedItems(m api.Measurement, nodes []api.NodeView) error {
+func failedItems(m api.Measurement) error {
 	var first *api.Error
 	failed := 0
 	for _, item := range m.Items {
@@ -233,6 +196,87 @@ func failedItems(m api.Measurement, nodes []api.NodeView) error {
 		return first
 	}
 	e := *first
-	e.Message = fmt.Sprintf("%d of %d have no result; the first: %s", failed, len(m.Items), first.Message)
+	e.Message = fmt.Sprintf("%d of %d were not measured; the first: %s", failed, len(m.Items), first.Message)
 	return &e
+}
+
+// barWidth is the progress bar's, in characters.
+const barWidth = 24
+
+// bar shows the progress of a measurement: on a terminal a bar that is drawn
+// over, else a line for each step.
+type bar struct {
+	out      io.Writer
+	terminal bool
+	names    show.Names // where there are several subjects
+	last     map[api.Key]string
+}
+
+// show draws a state of the measurement.
+func (b *bar) show(m api.Measurement) {
+	for _, item := range m.Items {
+		words := b.words(item)
+		done := 0.0
+		if item.DoneRatio != nil {
+			done = min(max(*item.DoneRatio, 0), 1)
+		}
+		if b.terminal {
+			if item.State == api.MeasureRunning || item.State == api.MeasureWaiting && len(m.Items) == 1 {
+				full := int(done * barWidth)
+				fmt.Fprintf(b.out, "\r\x1b[K[%s%s] %3.0f %%  %s", strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done*100, words)
+			}
+			continue
+		}
+		if b.last[item.Document] != words {
+			fmt.Fprintf(b.out, "%3.0f %%  %s\n", done*100, words)
+		}
+		if b.last == nil {
+			b.last = map[api.Key]string{}
+		}
+		b.last[item.Document] = words
+	}
+}
+
+// words say what is done now, and where.
+func (b *bar) words(item api.MeasureItem) string {
+	what := string(item.State)
+	switch {
+	case item.WaitingFor != "":
+		what = "waiting for " + item.WaitingFor
+	case item.State == api.MeasureRunning && item.Step != "":
+		what = item.Step
+	}
+	if of := b.of(item.Document); of != "" {
+		what = of + ": " + what
+	}
+	return text.Clean(what)
+}
+
+// of names a subject where there are several.
+func (b *bar) of(key api.Key) string {
+	if len(b.names) == 0 {
+		return ""
+	}
+	name := b.name(key.Node)
+	if key.Kind != api.KindLinkProfile {
+		return name
+	}
+	if to, err := api.ParsePeerAddress(key.Name); err == nil {
+		return name + " to " + b.name(to.Peer) + " at " + to.Address.String()
+	}
+	return name + ", cable " + key.Name
+}
+
+func (b *bar) name(id api.NodeID) string {
+	if name := b.names[id]; name != "" {
+		return name
+	}
+	return id.Display()
+}
+
+// clear takes the bar away.
+func (b *bar) clear() {
+	if b.terminal {
+		fmt.Fprint(b.out, "\r\x1b[K")
+	}
 }

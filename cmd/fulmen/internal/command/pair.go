@@ -18,12 +18,12 @@ import (
 const closeTimeout = 5 * time.Second
 
 func (r *run) pairCommand() *cobra.Command {
-	var l lending
+	var l sharing
 	var answer string
 	c := &cobra.Command{
 		Use: "pair", Short: "Add a Mac: show the code to type on it", Args: cobra.NoArgs,
 		Long: "Shows a code for five minutes; on the other Mac it is typed at fulmen join. Says who tries and fails, and ends when\n" +
-			"a Mac has joined, when the code does not count any more, or with Ctrl-C, which takes the code back. A code works\n" +
+			"a Mac has joined, when the code is no longer valid, or with Ctrl-C, which withdraws the code. A code works\n" +
 			"once, and three wrong ones end it.\n\n" +
 			"--answer types the code that another Mac shows, and takes it into this cluster.",
 		Example: "  fulmen pair\n  fulmen pair --answer mac-mini --nobody",
@@ -33,9 +33,9 @@ func (r *run) pairCommand() *cobra.Command {
 			}
 			return r.with(c.Context(), func(c2 *client.Client) error {
 				if answer != "" {
-					return r.answer(c.Context(), c2, answer, l)
+					return r.answerCode(c.Context(), c2, answer, l)
 				}
-				if l != (lending{}) {
+				if l != (sharing{}) {
 					return usage("--account and --nobody go with --answer")
 				}
 				return r.pair(c.Context(), c2)
@@ -70,7 +70,7 @@ func (r *run) pair(ctx context.Context, c *client.Client) error {
 			return problem
 		}
 		if err == nil {
-			fmt.Fprintln(r.Err, "Closed; the code does not count any more.")
+			fmt.Fprintln(r.Err, "Closed; the code is no longer valid.")
 		}
 	}
 	return err
@@ -78,33 +78,28 @@ func (r *run) pair(ctx context.Context, c *client.Client) error {
 
 // showCode shows the code: large to people, else as a line, or as JSON.
 func (r *run) showCode(open api.ClusterPairResult) error {
-	switch {
-	case r.json:
+	if r.json {
 		return text.JSONLine(r.Out, open)
-	case !r.Screen:
-		_, err := fmt.Fprintln(r.Out, text.Clean(open.Code))
-		return err
 	}
-	if _, err := fmt.Fprintln(r.Out); err != nil {
-		return err
-	}
-	if err := show.BigCode(r.Out, open.Code); err != nil {
-		return err
-	}
-	_, err := fmt.Fprint(r.Out, "\nOn the other Mac: fulmen join\nIts people can then run programs here only as an account that you name: fulmen users map\nCtrl-C takes the code back.\n\n")
-	return err
+	return r.print(r.Out, func(w *show.Page) {
+		if !r.Screen {
+			w.Line(open.Code)
+			return
+		}
+		w.Line("")
+		show.BigCode(w, open.Code)
+		fmt.Fprint(w, "\nOn the other Mac: fulmen join\nIts people can then run programs here only as an account that you name: fulmen users map\nCtrl-C withdraws the code.\n\n")
+	})
 }
 
-// answer types the code of a Mac that shows one.
-func (r *run) answer(ctx context.Context, c *client.Client, word string, l lending) error {
+// answerCode types the code of a Mac that shows one.
+func (r *run) answerCode(ctx context.Context, c *client.Client, word string, l sharing) error {
 	meant, err := find(ctx, c, findTimeout, word)
 	if err != nil {
 		return err
 	}
 	if len(meant) == 0 {
-		e := api.Errorf(api.ReasonNoSuchNode, word, "No Mac that asks is called %q.", word)
-		e.Data.Remedy = "See who asks: fulmen pending"
-		return e
+		return advised(api.Errorf(api.ReasonNoSuchNode, word, "No Mac called %q is asking to join.", word), "See which Macs ask: fulmen pending")
 	}
 	found := meant[0]
 	if len(meant) > 1 {
@@ -112,19 +107,12 @@ func (r *run) answer(ctx context.Context, c *client.Client, word string, l lendi
 			return err
 		}
 	}
-	if l, err = r.complete(ctx, l, false); err != nil {
+	if l, err = r.completeSharing(ctx, l, false); err != nil {
 		return err
 	}
 	return r.withCode(ctx, found.Name, func(ctx context.Context, code string) error {
-		result, err := client.Call[api.Empty](ctx, c, "cluster.answer", api.ClusterAnswerParams{Node: found.Peer, Code: code, Account: l.account})
-		if err != nil {
-			return err
-		}
-		if r.json {
-			return text.JSON(r.Out, result)
-		}
-		_, err = fmt.Fprintf(r.Out, "%s is in the cluster now. See: fulmen peers\n", text.Clean(found.Name))
-		return err
+		params := api.ClusterAnswerParams{Node: found.Peer, Code: code, Account: l.account}
+		return r.done(ctx, c, "cluster.answer", params, found.Name+" has joined the cluster. See: fulmen peers")
 	})
 }
 
@@ -137,29 +125,20 @@ func (r *run) inviteCommand() *cobra.Command {
 		Example: "  fulmen invite | ssh mac-mini fulmen join --invite -\n  fulmen invite --valid 10m",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if valid < time.Second {
-				return usage("--valid is at least 1s")
+				return usage("--valid must be at least 1s")
 			}
 			return r.with(c.Context(), func(c2 *client.Client) error {
-				return r.invite(c.Context(), c2, api.ClusterInviteParams{ValidS: valid.Seconds()})
+				params := api.ClusterInviteParams{ValidS: valid.Seconds()}
+				return answered(c.Context(), r, c2, "cluster.invite", params, func(w *show.Page, made api.ClusterInviteResult) {
+					fmt.Fprintf(r.Err, "A secret that works once, for %s, until %s. On the other Mac: fulmen join --invite -\n",
+						text.Duration(made.ExpiresAt.Sub(r.Now()).Round(time.Second)), made.ExpiresAt)
+					w.Line(made.Invite)
+				})
 			})
 		},
 	}
-	c.Flags().DurationVar(&valid, "valid", time.Hour, "how long it counts, such as 10m")
+	c.Flags().DurationVar(&valid, "valid", time.Hour, "how long it is valid, such as 10m")
 	return c
-}
-
-func (r *run) invite(ctx context.Context, c *client.Client, params api.ClusterInviteParams) error {
-	made, err := client.Call[api.ClusterInviteResult](ctx, c, "cluster.invite", params)
-	if err != nil {
-		return err
-	}
-	if r.json {
-		return text.JSON(r.Out, made)
-	}
-	fmt.Fprintf(r.Err, "A secret that works once, for %s, until %s. On the other Mac: fulmen join --invite -\n",
-		text.Duration(made.ExpiresAt.Sub(r.Now()).Round(time.Second)), made.ExpiresAt)
-	_, err = fmt.Fprintln(r.Out, text.Clean(made.Invite))
-	return err
 }
 
 // pendingList is what fulmen pending --json prints.
@@ -171,37 +150,30 @@ type pendingList struct {
 func (r *run) pendingCommand() *cobra.Command {
 	list := &cobra.Command{
 		Use: "pending", Short: "The Macs that ask to be added", Args: cobra.NoArgs,
-		Long:    "The Macs that ask to be added or show a code. What they say of themselves is not proved before a code is right.",
+		Long:    "The Macs that ask to be added or show a code. What they say about themselves is not proven until the right code is entered.",
 		Example: "  fulmen pending\n  fulmen pair --answer mac-mini\n  fulmen pending ignore mac-mini",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.with(c.Context(), func(c2 *client.Client) error {
-				all, err := pending(c.Context(), c2)
-				if err != nil {
-					return err
-				}
-				if r.json {
-					return text.JSON(r.Out, pendingList{all})
-				}
-				return r.view().Pending(r.Out, all, false)
-			})
-		},
+		RunE: r.asks(func(ctx context.Context, c *client.Client, _ []string) error {
+			all, err := pending(ctx, c)
+			if err != nil {
+				return err
+			}
+			return r.answer(pendingList{all}, func(w *show.Page) { r.view().Pending(w, all, false) })
+		}),
 	}
 	for _, a := range []struct {
 		use, short, done string
 		state            api.PendingState
 	}{
-		{"ignore NODE", "Hear no more of a Mac that asks", "%s is ignored until it has been gone for a day.", api.PendingIgnored},
-		{"later NODE", "Put off a Mac that asks", "%s is put off. Take it up again with: fulmen pending again NODE", api.PendingLater},
-		{"again NODE", "Take up again a Mac that was ignored or put off", "%s is taken up again. Enter its code with: fulmen pair --answer NODE", api.PendingAsking},
+		{"ignore NODE", "Ignore a Mac that asks to join", "%s is ignored until it has been gone for a day.", api.PendingIgnored},
+		{"later NODE", "Decide later about a Mac that asks to join", "%s waits for your decision. To show it again: fulmen pending again NODE", api.PendingLater},
+		{"again NODE", "Show a Mac again that was ignored or put off", "%s is shown again. Enter its code with: fulmen pair --answer NODE", api.PendingAsking},
 	} {
 		list.AddCommand(&cobra.Command{
 			Use: a.use, Short: a.short, Args: cobra.ExactArgs(1),
 			Example: "  fulmen pending " + strings.Replace(a.use, "NODE", "mac-mini", 1),
-			RunE: func(c *cobra.Command, args []string) error {
-				return r.with(c.Context(), func(c2 *client.Client) error {
-					return r.dispose(c.Context(), c2, args[0], a.state, a.done)
-				})
-			},
+			RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
+				return r.dispose(ctx, c, args[0], a.state, a.done)
+			}),
 		})
 	}
 	return list
@@ -221,17 +193,9 @@ func (r *run) dispose(ctx context.Context, c *client.Client, word string, state 
 	}
 	meant := called(word, all)
 	if len(meant) != 1 {
-		e := api.Errorf(api.ReasonBadValue, word, "%d of the Macs that ask are called %q.", len(meant), word)
-		e.Data.Remedy = "See their names and ids: fulmen pending"
-		return e
+		return advised(api.Errorf(api.ReasonBadValue, word, "%d of the Macs that ask are called %q.", len(meant), word),
+			"See their names and ids: fulmen pending")
 	}
-	result, err := client.Call[api.Empty](ctx, c, "cluster.answer", api.ClusterAnswerParams{Node: meant[0].Peer, State: state})
-	if err != nil {
-		return err
-	}
-	if r.json {
-		return text.JSON(r.Out, result)
-	}
-	_, err = fmt.Fprintf(r.Out, done+"\n", text.Clean(meant[0].Name))
-	return err
+	params := api.ClusterAnswerParams{Node: meant[0].Peer, State: state}
+	return r.done(ctx, c, "cluster.answer", params, fmt.Sprintf(done, meant[0].Name))
 }

@@ -40,7 +40,7 @@ func TestPairTellsWhoTriesAndWhoJoins(t *testing.T) {
 	_, status := r.begin("pair")
 	guest := api.Pending{Peer: guestID, Name: "guest\x1b[2J", State: api.PendingProving, TriesLeft: 3}
 	r.asked(guest)
-	r.err.await(t, "has a code, which is checked now.")
+	r.err.await(t, "has sent a code, which is being checked.")
 	guest.TriesLeft = 2
 	r.daemon.Put(pendingDoc(t, guest))
 	r.err.await(t, "tried a wrong code, 2 tries left.")
@@ -66,7 +66,7 @@ func TestPairIsClosedByCtrlC(t *testing.T) {
 	stop()
 	is.Equal(<-status, 0)
 	is.Equal(r.called("cluster.pair"), []string{"{}", `{"close":true}`})
-	is.Equal(r.err.String(), "Closed; the code does not count any more.\n")
+	is.Equal(r.err.String(), "Closed; the code is no longer valid.\n")
 }
 
 func TestPairEndsAfterTooManyWrongCodes(t *testing.T) {
@@ -76,8 +76,8 @@ func TestPairEndsAfterTooManyWrongCodes(t *testing.T) {
 	_, status := r.begin("pair")
 	r.asked(api.Pending{Peer: guestID, Name: "evil", State: api.PendingProving, TriesLeft: 0})
 	is.Equal(<-status, 1)
-	is.Equal(r.err.String(), "evil (unknown) tried a wrong code, no try left.\n"+
-		"fulmen: The code does not count any more: too many wrong ones were tried.\n  A new one: fulmen pair\n")
+	is.Equal(r.err.String(), "evil (unknown) tried a wrong code, no tries left.\n"+
+		"fulmen: The code is no longer valid: too many wrong ones were tried.\n  For a new code: fulmen pair\n")
 	is.Equal(len(r.called("cluster.pair")), 1)
 }
 
@@ -100,7 +100,7 @@ func TestPairOnATerminal(t *testing.T) {
 	is.Equal(<-status, 0)
 	is.True(strings.Contains(r.out.String(), "█"))
 	is.True(strings.Contains(r.out.String(), "\n  K7QM-3WXD\n"))
-	is.True(strings.HasSuffix(r.err.String(), "\r\x1b[KClosed; the code does not count any more.\n"))
+	is.True(strings.HasSuffix(r.err.String(), "\r\x1b[KClosed; the code is no longer valid.\n"))
 }
 
 func TestPairAnswers(t *testing.T) {
@@ -110,6 +110,6 @@ func TestPairAnswers(t *testing.T) {
 	r.daemon.Always("cluster.answer", api.Empty{})
 	is.Equal(r.run("pair", "--answer", "mac MINI", "--account", "ada"), 0)
 	is.Equal(r.called("cluster.answer"), []string{`{"node":"axwfk1even66ca3j","code":"k7qm 3wxd","account":"ada"}`})
-	is.Equal(r.out.String(), "Mac mini is in the cluster now. See: fulmen peers\n")
+	is.Equal(r.out.String(), "Mac mini has joined the cluster. See: fulmen peers\n")
 	is.Equal(r.run("pair", "--account", "ada"), 2) // there is nobody to lend to yet
 }

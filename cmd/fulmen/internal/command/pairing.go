@@ -30,29 +30,12 @@ func newPairing(r *run, c *client.Client, before api.ClusterPeersResult, open ap
 	return p
 }
 
-// step is a step of the watch.
-type step struct {
-	event client.Event
-	err   error
-}
-
 // follow tells what happens until a Mac has joined, the code does not count any
 // more, or the context ends. It says whether the code ended by itself.
 func (p *pairing) follow(ctx context.Context) (ended bool, err error) {
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
-	steps := make(chan step)
-	go func() {
-		defer close(steps)
-		kinds := []api.Kind{api.KindPending, api.KindIdentity}
-		for event, err := range p.client.Watch(watched, api.StateSelect{Kinds: kinds}) {
-			select {
-			case steps <- step{event, err}:
-			case <-watched.Done():
-				return
-			}
-		}
-	}()
+	steps := steps(watched, p.client, api.KindPending, api.KindIdentity)
 	expired := time.NewTimer(p.expires.Sub(p.Now()))
 	defer expired.Stop()
 	// The time that is left is announced by nobody; a person looks at it.
@@ -66,9 +49,8 @@ func (p *pairing) follow(ctx context.Context) (ended bool, err error) {
 			return false, nil
 		case <-expired.C:
 			p.clear()
-			e := api.Errorf(api.ReasonCodeExpired, "", "The code does not count any more: nobody typed it in time.")
-			e.Data.Remedy = "A new one: fulmen pair"
-			return true, e
+			return true, advised(api.Errorf(api.ReasonCodeExpired, "", "The code has expired: nobody typed it in time."),
+				"For a new code: fulmen pair")
 		case <-second.C:
 			p.countdown()
 		case s, more := <-steps:
@@ -94,11 +76,11 @@ func (p *pairing) follow(ctx context.Context) (ended bool, err error) {
 
 // take tells what an event says, and whether it ended the code.
 func (p *pairing) take(ctx context.Context, e client.Event) (ended bool, err error) {
-	stranger := false
+	nonMember := false
 	for _, d := range e.Put {
-		stranger = stranger || d.Kind == api.KindIdentity && !p.members[d.Node]
+		nonMember = nonMember || d.Kind == api.KindIdentity && !p.members[d.Node]
 	}
-	if stranger {
+	if nonMember {
 		if joined, err := p.joined(ctx); joined || err != nil {
 			return joined, err
 		}
@@ -114,9 +96,8 @@ func (p *pairing) take(ctx context.Context, e client.Event) (ended bool, err err
 			fmt.Fprintln(p.Err, text.Clean(words))
 		}
 		if p.triesLeft == 0 {
-			e := api.Errorf(api.ReasonCodeUsedUp, "", "The code does not count any more: too many wrong ones were tried.")
-			e.Data.Remedy = "A new one: fulmen pair"
-			return true, e
+			return true, advised(api.Errorf(api.ReasonCodeUsedUp, "", "The code is no longer valid: too many wrong ones were tried."),
+				"For a new code: fulmen pair")
 		}
 	}
 	p.began = true
@@ -137,7 +118,7 @@ func (p *pairing) happened(before api.Pending, known bool, now api.Pending) stri
 		p.triesLeft = now.TriesLeft
 		return fmt.Sprintf("%s tried a wrong code, %s.", who, show.TriesLeft(now.TriesLeft))
 	case now.State == api.PendingProving && (!known || before.State != api.PendingProving):
-		return who + " has a code, which is checked now."
+		return who + " has sent a code, which is being checked."
 	case now.State == api.PendingAsking && !known:
 		return who + " asks."
 	}

@@ -22,11 +22,11 @@ func TestExplain(t *testing.T) {
 	}{
 		{notRunning(), "fulmen: Fulmen is not running.\n  Start it with: fulmend\n"},
 		{lost, "fulmen: The connection to the daemon was lost.\n  See: fulmen doctor\n"},
-		{api.NewError(api.ReasonNotBuiltYet, "node.watch"), "fulmen: The daemon that runs does not have this yet.\n  Update fulmend, or see what it has: fulmen version --json\n"},
+		{api.NewError(api.ReasonNotBuiltYet, "node.watch"), "fulmen: The running daemon is too old for this command.\n  Update Fulmen, then run: fulmen restart\n"},
 		{fmt.Errorf("%w [secret]", many), "fulmen: Two links are in the way.\n  a is slow\\x1b[2J\n  b is slow\n"},
 		{usage("what is %q", "that\n"), "fulmen: what is \"that\\n\"\n  See: fulmen help\n"},
 		{errors.New("disk\nfull"), "fulmen: disk\\x0afull\n"},
-		{silent{}, ""},
+		{exited{api.ExitFailed}, ""},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			is := is.New(t)

@@ -13,7 +13,7 @@ import (
 // unready answers as a daemon with one cable, between mac-studio:1 and macbook:2,
 // that waits for a trip to macbook.
 func (r *rig) unready() api.RDMAListResult {
-	link := api.LinkID{Low: api.LinkEnd{Node: studio, Receptacle: 1}, High: api.LinkEnd{Node: book, Receptacle: 2}}
+	link := api.LinkID{Low: api.LinkEnd{Node: studio, PortNumber: 1}, High: api.LinkEnd{Node: book, PortNumber: 2}}
 	one := api.RDMAReadiness{
 		Link: link, Verdict: api.RDMANeedsPerson, Text: "One thing is missing: RDMA is switched off on macbook.", Simulated: true,
 		Ends: []api.CableEnd{{End: link.Low}, {End: link.High}},
@@ -22,7 +22,7 @@ func (r *rig) unready() api.RDMAListResult {
 	}
 	list := api.RDMAListResult{
 		Links: []api.RDMAReadiness{one}, Price: "1 Mac needs one trip to Recovery, about 4 minutes.",
-		Errands: []api.RDMAErrand{{Node: book, Kind: api.ErrandRecovery, EstimateS: 240, Links: []api.LinkID{link}, Steps: []api.ErrandStep{{Text: "Shut macbook down."}}}},
+		UserActions: []api.RDMAUserAction{{Node: book, Kind: api.UserActionRecovery, EstimateS: 240, Links: []api.LinkID{link}, Steps: []api.UserActionStep{{Text: "Shut macbook down."}}}},
 	}
 	r.daemon.Always("rdma.list", list)
 	r.daemon.Always("rdma.check", one)

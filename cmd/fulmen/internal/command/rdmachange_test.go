@@ -11,7 +11,7 @@ import (
 )
 
 func changedCable() api.RDMAChangeResult {
-	link, err := api.NewLinkID(api.LinkEnd{Node: studio, Receptacle: 1}, api.LinkEnd{Node: mini, Receptacle: 2})
+	link, err := api.NewLinkID(api.LinkEnd{Node: studio, PortNumber: 1}, api.LinkEnd{Node: mini, PortNumber: 2})
 	if err != nil {
 		panic(err)
 	}

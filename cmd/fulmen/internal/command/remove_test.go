@@ -53,15 +53,15 @@ func (r *rig) removed() []api.NodeRef {
 }
 
 func TestRemove(t *testing.T) {
-	ref := func(nodes ...api.NodeID) []api.NodeRef { return refs(nodes) }
+	ref := func(nodes ...api.NodeID) []api.NodeRef { return nodeRefs(nodes) }
 	for _, c := range []struct {
 		args, input string
 		terminal    bool
 		status      int
 		removed     []api.NodeRef
-		says        string
+		reports     string
 	}{
-		{"mac-mini", "", false, 1, nil, "nobody can be asked here"},
+		{"mac-mini", "", false, 1, nil, "no terminal here to ask"},
 		{"mac-mini --yes", "", false, 0, ref(mini), "who stay unless --with-invited is given:\n  macbook  j79r-4zr5-5xd4-ph64  added by mac-mini 7 h ago"},
 		{"mac-mini --yes --with-invited", "", false, 0, ref(mini, book), "Removed: mac-mini, macbook."},
 		{"mac-studio --yes --with-invited", "", false, 0, ref(studio, mini, book), "This Mac has left the cluster."},
@@ -81,8 +81,8 @@ func TestRemove(t *testing.T) {
 			r.removes()
 			is.Equal(r.run(append([]string{"remove"}, strings.Fields(c.args)...)...), c.status)
 			is.Equal(r.removed(), c.removed)
-			if said := r.out.String() + r.err.String(); !strings.Contains(said, c.says) {
-				t.Errorf("it does not say %q:\n%s", c.says, said)
+			if reported := r.out.String() + r.err.String(); !strings.Contains(reported, c.reports) {
+				t.Errorf("it does not say %q:\n%s", c.reports, reported)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/redact"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -27,7 +28,7 @@ func (r *run) reportCommand() *cobra.Command {
 	var out, recording string
 	var preview bool
 	c := &cobra.Command{
-		Use: "report", Short: "Save what helps to find a fault", Args: cobra.NoArgs,
+		Use: "report", Short: "Save a report that helps to find a fault", Args: cobra.NoArgs,
 		Long: "Collects versions, checks, configuration, documents, measurements and the end of the log into one text file.\n" +
 			"It shows only what is known to be harmless: numbers, times, ids of nodes and jobs, versions, models, and Fulmen's\n" +
 			"own words. Every other text, such as names, folders, commands, labels and addresses, is replaced by a word like\n" +
@@ -59,7 +60,7 @@ func (r *run) reportCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&out, "out", "", "the file to write, which must not be there yet")
 	c.Flags().StringVar(&recording, "recording", "", "save a recording of this Mac in this `FILE`, which must not be there yet, instead")
-	c.Flags().BoolVar(&preview, "preview", false, "print the whole report and save nothing")
+	c.Flags().BoolVar(&preview, "preview", false, "print the whole report without saving it")
 	return c
 }
 
@@ -98,7 +99,7 @@ func (r *run) report(ctx context.Context) api.DaemonReportResult {
 		add[api.Error](c, "error.json", api.AsError(err))
 	}
 	if folder == "" {
-		folder = usualLogFolder(r.Environment)
+		folder = r.Environment.Places().Logs
 	}
 	c.addLog(filepath.Join(folder, logFile))
 	return api.DaemonReportResult{Files: c.files, Redacted: c.redactor.Counts()}
@@ -147,12 +148,10 @@ func (r *run) save(path string, result api.DaemonReportResult) error {
 		if errors.Is(err, fs.ErrExist) {
 			e = api.Errorf(api.ReasonBadValue, path, "There is a file %s already.", path)
 		}
-		e.Data.Remedy = "Name another file with --out."
-		return e
+		return e.WithRemedy("Name another file with --out.")
 	}
-	if err := r.view().Report(r.Out, result); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(r.Out, "\nSaved to %s. It was sent nowhere; read it before you pass it on.\n", text.Clean(path))
-	return err
+	return r.print(r.Out, func(w *show.Page) {
+		r.view().Report(w, result)
+		fmt.Fprintf(w, "\nSaved to %s. It was not sent anywhere; read it before you pass it on.\n", text.Clean(path))
+	})
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/client"
 )
 
 // here is where the requests of the tests are made.
 func here(env map[string]string) App {
-	return App{Folder: "/home/ada/work", Environment: client.Environment{Home: "/home/ada", Getenv: func(name string) string { return env[name] }}}
+	return App{Folder: "/home/ada/work", Environment: api.Environment{Home: "/home/ada", Getenv: func(name string) string { return env[name] }}}
 }
 
 func threeNodes() []api.NodeView {
@@ -27,7 +26,7 @@ func requested(a App, args ...string) (api.JobRequest, map[string]string, error)
 	var request api.JobRequest
 	var values map[string]string
 	c := &cobra.Command{Use: "run", Args: cobra.ArbitraryArgs, SilenceErrors: true, SilenceUsage: true, RunE: func(c *cobra.Command, args []string) (err error) {
-		w.said(c)
+		w.noteGiven(c)
 		if request, values, err = w.request(a, args); err != nil {
 			return err
 		}
@@ -135,8 +134,8 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"--backend mpi x":                        "auto, jaccl, jaccl-ring, ring",
 		"--gpu half x":                           "exclusive, shared, none",
 		"--stdin 1 x":                            "all, 0, none",
-		"-n -1 x":                                "fewer than no ranks",
-		"-n 2 --min-nodes 2 x":                   "give one or the other",
+		"-n -1 x":                                "cannot be negative",
+		"-n 2 --min-nodes 2 x":                   "use one or the other",
 		"--min-nodes 3 --max-nodes 2 x":          "more than --max-nodes",
 		"-n 1 --nodes mac-studio,mac-mini x":     "--nodes names 2 nodes",
 		"--memory lots x":                        "24GiB",
@@ -146,13 +145,13 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"--publish 70000 x":                      "from 1 to 65535",
 		"--label a x":                            "KEY=VALUE",
 		"--max-attempts 65 x":                    "1 to 64",
-		"--deadline-run -1s x":                   "--deadline-run is a length of time",
-		"-d --stdin all x":                       "--detach goes with --stdin none",
+		"--deadline-run -1s x":                   "--deadline-run must be a length of time",
+		"-d --stdin all x":                       "use --stdin none with --detach",
 		"-d -t x":                                "contradict",
-		"-n 2 -t --stdin all x":                  "goes with --stdin 0",
-		"--nodes mac x":                          "Several nodes begin with \"mac\"",
-		"--nodes nobody x":                       "There is no node \"nobody\"",
-		"--rank0 csm7nbfrcayqev4f --exclude x x": "There is no node \"x\"",
+		"-n 2 -t --stdin all x":                  "use --stdin 0 with --tty",
+		"--nodes mac x":                          "Several nodes have a name or id that begins with \"mac\"",
+		"--nodes nobody x":                       "There is no node called \"nobody\"",
+		"--rank0 csm7nbfrcayqev4f --exclude x x": "There is no node called \"x\"",
 	} {
 		t.Run(args, func(t *testing.T) {
 			is := is.New(t)
@@ -161,7 +160,7 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("it says %q, not %q", err, want)
 			}
-			is.Equal(errors.As(err, &usageError{}), !strings.Contains(want, "node") || strings.Contains(want, "--"))
+			is.Equal(errors.As(err, &withStatus{}), !strings.Contains(want, "node") || strings.Contains(want, "--"))
 		})
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/client"
 	"fulmen/daemon/client/clienttest"
 )
 
@@ -95,7 +94,7 @@ func newRig(t *testing.T, input string) *rig {
 	env := map[string]string{"FULMEN_HOME": home}
 	r.app = App{
 		Version: "1.0.0", In: strings.NewReader(input), Out: &r.out, Err: &r.err, Now: func() time.Time { return now() },
-		Environment: client.Environment{OS: "linux", UID: 1000, Getenv: func(name string) string { return env[name] }},
+		Environment: api.Environment{OS: "linux", UID: 1000, Getenv: func(name string) string { return env[name] }},
 	}
 	r.daemon.Always("cluster.peers", api.ClusterPeersResult{Cluster: clusterID, Members: roster3()})
 	r.daemon.Always("node.list", api.NodeListResult{Nodes: []api.NodeView{

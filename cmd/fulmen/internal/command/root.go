@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 )
@@ -25,7 +26,7 @@ type run struct {
 // api.ExitFailed, or api.ExitUsage for a command line that makes no sense; that
 // of the other program, where one does the work, or of the job.
 func (a App) Run(ctx context.Context, args []string) int {
-	a.patience, a.settle = cmp.Or(a.patience, defaultPatience), cmp.Or(a.settle, defaultSettle)
+	a.timeout, a.settle = cmp.Or(a.timeout, defaultTimeout), cmp.Or(a.settle, defaultSettle)
 	r := &run{App: a}
 	root := r.root()
 	root.SetArgs(args)
@@ -36,15 +37,12 @@ func (a App) Run(ctx context.Context, args []string) int {
 	case err == nil:
 		return api.ExitOK
 	case !r.began:
-		r.explain(usageError{err})
+		r.explain(usage("%v", err))
 		return api.ExitUsage
 	}
 	r.explain(err)
 	if own, ok := errors.AsType[withStatus](err); ok {
 		return own.status
-	}
-	if errors.As(err, &usageError{}) {
-		return api.ExitUsage
 	}
 	if ended, ok := errors.AsType[exited](err); ok {
 		return ended.status
@@ -58,16 +56,16 @@ func (r *run) root() *cobra.Command {
 		Short: "Fulmen makes the Macs on a desk one machine for MLX",
 		Long: "Fulmen makes the Macs on a desk, joined by Thunderbolt 5 cables, one machine for MLX.\n" +
 			"This is its command line; it talks to the daemon, fulmend, of this Mac.",
-		Example: "  fulmen status              what is this machine, is it healthy\n" +
-			"  fulmen topology            what is plugged where, and how fast\n" +
+		Example: "  fulmen status              what this machine is, and whether it is healthy\n" +
+			"  fulmen topology            what is plugged in where, and how fast\n" +
 			"  fulmen dashboard           the same as a picture, in the browser\n" +
-			"  fulmen pair                add another Mac, where fulmen join is typed\n" +
-			"  fulmen measure gpu         how fast is its GPU\n" +
+			"  fulmen pair                add another Mac: type fulmen join there\n" +
+			"  fulmen measure gpu         how fast its GPU is\n" +
 			"  fulmen run -n 2 -- python train.py\n" +
 			"                             run a program on two Macs\n" +
 			"  fulmen jobs                what runs\n" +
-			"  fulmen watch memory        follow its memory\n" +
-			"  fulmen doctor              what is in the way, and what to do",
+			"  fulmen watch memory        follow its memory use\n" +
+			"  fulmen doctor              what is wrong, and what to do",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(*cobra.Command, []string) {
@@ -114,3 +112,73 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 // view is how this run shows things.
 func (r *run) view() show.View { return show.View{Now: r.Now(), Wide: r.wide} }
+
+// usage is a command line that makes no sense.
+func usage(format string, args ...any) error {
+	return withStatus{api.ExitUsage, &api.Error{Code: api.CodeInvalid, Message: fmt.Sprintf(format, args...),
+		Data: api.ErrorData{Reason: api.ReasonBadValue, Remedy: "See: fulmen help"}}}
+}
+
+// exited ends a command with a status, after what was wrong has been said: by this
+// program, or by another one.
+type exited struct{ status int }
+
+func (exited) Error() string { return "failed" }
+
+// notRunning is a daemon that was not found.
+func notRunning() *api.Error {
+	return advised(api.Errorf(api.ReasonNoDaemon, "", "Fulmen is not running."), howToStart)
+}
+
+// advised is an error with what to do about it.
+func advised(e *api.Error, remedy string) *api.Error {
+	out := *e
+	out.Data.Remedy = remedy
+	return &out
+}
+
+// howToStart is the next step where there is no daemon.
+const howToStart = "Start it with: fulmend"
+
+// explain says what went wrong and what to do next; as JSON where JSON is wanted.
+func (r *run) explain(err error) {
+	if errors.As(err, &exited{}) {
+		return
+	}
+	known, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		message := err.Error()
+		known = &api.Error{Code: api.CodeInternal, Message: message, Data: api.ErrorData{Reason: api.ReasonInternal}}
+	}
+	known = rephrase(known)
+	if r.json {
+		_ = text.JSON(r.Err, map[string]*api.Error{"error": known}) // nobody is left to tell
+		return
+	}
+	fmt.Fprintf(r.Err, "fulmen: %s\n", text.Clean(known.Message))
+	for _, c := range known.Data.Causes {
+		fmt.Fprintf(r.Err, "  %s\n", text.Clean(c.Message))
+	}
+	if known.Data.Remedy != "" {
+		fmt.Fprintf(r.Err, "  %s\n", text.Clean(known.Data.Remedy))
+	}
+}
+
+// rephrase makes an error fit for somebody at a command line, where the API's
+// is about addresses and methods.
+func rephrase(e *api.Error) *api.Error {
+	out := *e
+	switch {
+	case notBuilt(e):
+		out.Message = "The running daemon is too old for this command."
+		out.Data.Remedy = "Update Fulmen, then run: fulmen restart"
+	case e.Data.Reason == api.ReasonNoDaemon && e.Data.Remedy == api.NewError(api.ReasonNoDaemon, "").Data.Remedy:
+		out.Data.Remedy = "See: fulmen doctor" // it was there a moment ago
+	}
+	return &out
+}
+
+// notBuilt reports whether the daemon is of a version that lacks a method.
+func notBuilt(err error) bool {
+	return errors.Is(err, api.ReasonNotBuiltYet) || errors.Is(err, api.ReasonUnknownMethod)
+}

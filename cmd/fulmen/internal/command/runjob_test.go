@@ -58,13 +58,13 @@ func TestRunSaysWhereItsPortsAreOpen(t *testing.T) {
 
 func TestRunEndsWithTheStatusOfTheJob(t *testing.T) {
 	for name, c := range map[string]struct {
-		phase  api.JobPhase
-		code   int
-		change func(*api.Job)
-		status int
-		says   string
+		phase   api.JobPhase
+		code    int
+		change  func(*api.Job)
+		status  int
+		reports string
 	}{
-		"a rank fails": {api.JobFailed, 42, failed, 42, "fulmen: Rank 1 on mac-mini ended with status 42.\n  See: fulmen job logs j4k2m9xq7 --rank 1\n"},
+		"a rank fails": {api.JobFailed, 42, failed, 42, "fulmen: Rank 1 on mac-mini ended with exit code 42.\n  See: fulmen job logs j4k2m9xq7 --rank 1\n"},
 		"a rank is killed": {api.JobFailed, 137, func(j *api.Job) {
 			failed(j)
 			j.Reason, j.Message = api.ReasonRankOutOfMemory, "mac-mini had no memory left."
@@ -87,7 +87,7 @@ func TestRunEndsWithTheStatusOfTheJob(t *testing.T) {
 			f.runs()
 			f.ends(c.phase, c.code, c.change)
 			is.Equal(<-done, c.status)
-			is.Equal(r.err.String(), c.says)
+			is.Equal(r.err.String(), c.reports)
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestCtrlC(t *testing.T) {
 		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
 		is.Equal(<-done, 130)
 		is.Equal(stops(r), []bool{false})
-		is.True(strings.HasSuffix(r.err.String(), "stopping; Ctrl-C again kills it\n"))
+		is.True(strings.HasSuffix(r.err.String(), "stopping the job; Ctrl-C again kills it\n"))
 	})
 	t.Run("SIGTERM is not Ctrl-C", func(t *testing.T) {
 		is := is.New(t)
@@ -168,12 +168,12 @@ func TestCtrlC(t *testing.T) {
 		r.err.await(t, "Ctrl-C again kills it")
 		r.daemon.Await("job.stop")
 		f.interrupt()
-		r.err.await(t, "Ctrl-C again leaves it alone")
+		r.err.await(t, "Ctrl-C again detaches from it")
 		r.daemon.AwaitTimes("job.stop", 2)
 		f.interrupt()
 		is.Equal(<-done, 130)
 		is.Equal(stops(r), []bool{false, true})
-		is.True(strings.HasSuffix(r.err.String(), "left; see: fulmen job show j4k2m9xq7\n"))
+		is.True(strings.HasSuffix(r.err.String(), "detached from the job; see: fulmen job show j4k2m9xq7\n"))
 	})
 	t.Run("the terminal is closed", func(t *testing.T) {
 		is := is.New(t)
@@ -187,10 +187,10 @@ func TestCtrlC(t *testing.T) {
 // TestRunTellsWhichOutputIsMissing: who is told that a job failed is not kept, and of
 // one that succeeded the rest is waited for.
 func TestRunTellsWhichOutputIsMissing(t *testing.T) {
-	begun := func(t *testing.T, patience time.Duration) (*rig, *fakeJob, <-chan int) {
+	begun := func(t *testing.T, timeout time.Duration) (*rig, *fakeJob, <-chan int) {
 		r := newRig(t, "")
 		f := r.fake()
-		f.away, r.app.patience = true, patience
+		f.away, r.app.timeout = true, timeout
 		_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
 		r.daemon.Await("job.logs")
 		f.runs()
@@ -200,7 +200,7 @@ func TestRunTellsWhichOutputIsMissing(t *testing.T) {
 		r.err.await(t, "running on")
 		return r, f, done
 	}
-	const missing = "rank 1 on mac-mini printed came."
+	const missing = "rank 1 on mac-mini printed arrived."
 	t.Run("a job that failed", func(t *testing.T) {
 		is := is.New(t)
 		r, f, done := begun(t, time.Hour)
@@ -209,22 +209,22 @@ func TestRunTellsWhichOutputIsMissing(t *testing.T) {
 		is.Equal(<-done, 125)
 		is.True(time.Since(ended) < time.Minute) // and not for the hour that a job which runs is waited for
 		is.True(lastOutput < time.Second)
-		is.True(strings.HasSuffix(r.err.String(), "fulmen: mac-mini was not heard for 2.1s.\n  Not all that "+missing+"\n  See: fulmen nodes\n"))
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: mac-mini was not heard for 2.1s.\n  Not everything that "+missing+"\n  See: fulmen nodes\n"))
 	})
 	t.Run("a job that was stopped", func(t *testing.T) {
 		is := is.New(t)
 		r, f, done := begun(t, time.Hour)
 		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
 		is.Equal(<-done, 143)
-		is.True(strings.Contains(r.err.String(), "Not all that "+missing+" All that is kept: fulmen job logs j4k2m9xq7\n"))
+		is.True(strings.Contains(r.err.String(), "Not everything that "+missing+" To see everything that is kept: fulmen job logs j4k2m9xq7\n"))
 	})
 	t.Run("a job that succeeded", func(t *testing.T) {
 		is := is.New(t)
 		r, f, done := begun(t, 10*time.Millisecond)
 		f.ends(api.JobSucceeded, 0, nil)
 		is.Equal(<-done, 125)
-		r.err.await(t, "succeeded; waiting for the rest of what rank 1 on mac-mini printed; Ctrl-C leaves\n")
-		is.True(strings.HasSuffix(r.err.String(), "fulmen: The job succeeded, but not all that "+missing+"\n  All that is kept: fulmen job logs j4k2m9xq7\n"))
+		r.err.await(t, "succeeded; waiting for the rest of what rank 1 on mac-mini printed; Ctrl-C stops waiting\n")
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: The job succeeded, but not everything that "+missing+"\n  To see everything that is kept: fulmen job logs j4k2m9xq7\n"))
 	})
 	t.Run("and the rest comes", func(t *testing.T) {
 		is := is.New(t)
@@ -245,7 +245,7 @@ func TestRunTellsWhichOutputIsMissing(t *testing.T) {
 		f.gives(api.JobOutput{OutputPiece: api.OutputPiece{Rank: 1, Notice: &api.Cause{Reason: api.ReasonOutputUnreachable, Message: "mac-mini does not answer."}}})
 		f.ends(api.JobSucceeded, 0, nil)
 		is.Equal(<-done, 125)
-		is.True(strings.HasSuffix(r.err.String(), missing+"\n  mac-mini does not answer.\n  All that is kept: fulmen job logs j4k2m9xq7\n"))
+		is.True(strings.HasSuffix(r.err.String(), missing+"\n  mac-mini does not answer.\n  To see everything that is kept: fulmen job logs j4k2m9xq7\n"))
 	})
 	t.Run("a full disk", func(t *testing.T) {
 		is := is.New(t)
@@ -257,7 +257,7 @@ func TestRunTellsWhichOutputIsMissing(t *testing.T) {
 		is.True(strings.HasSuffix(r.err.String(), missing+"\n  mac-mini: No space.\n  Free some.\n"))
 		r.listed()
 		is.Equal(r.run("job", "logs", "j4k"), 1)
-		is.True(strings.HasSuffix(r.err.String(), "fulmen: Not all that "+missing+"\n  mac-mini: No space.\n  Free some.\n"))
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: Not everything that "+missing+"\n  mac-mini: No space.\n  Free some.\n"))
 	})
 }
 
@@ -267,8 +267,8 @@ func TestRunEndsWithTheLastLinesOfTheFailedRank(t *testing.T) {
 		last int
 		want string
 	}{
-		"others printed since":   {0, "[0] x\nfulmen: the last lines of rank 1 on mac-mini:\n[1] ValueError\nfulmen: Rank 1 on mac-mini ended with status 42.\n"},
-		"they are on the screen": {1, "[1] ValueError\n[1] x\nfulmen: Rank 1 on mac-mini ended with status 42.\n"},
+		"others printed since":   {0, "[0] x\nfulmen: the last lines of rank 1 on mac-mini:\n[1] ValueError\nfulmen: Rank 1 on mac-mini ended with exit code 42.\n"},
+		"they are on the screen": {1, "[1] ValueError\n[1] x\nfulmen: Rank 1 on mac-mini ended with exit code 42.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -297,7 +297,7 @@ func TestRunTellsThatARankEndedAlone(t *testing.T) {
 	code := 0
 	f.rank(api.Rank{Job: jobA, Attempt: 1, Rank: 0, Phase: api.RankRunning})
 	f.rank(api.Rank{Job: jobA, Attempt: 1, Rank: 1, Phase: api.RankExited, Exit: &api.Exit{Code: &code}, EndedAt: before(11 * time.Second)})
-	r.err.await(t, "unencrypted; rank 1 on mac-mini has ended with 0, the other rank goes on\n")
+	r.err.await(t, "unencrypted; rank 1 on mac-mini has ended with exit code 0, the other rank goes on\n")
 	f.ends(api.JobSucceeded, 0, nil)
 	is.Equal(<-done, 0)
 	is.Equal(strings.Count(r.err.String(), "running on"), 2)
@@ -325,21 +325,21 @@ func TestRunWithoutADaemonAnyMore(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t, "")
 	f := r.fake()
-	r.app.patience = time.Millisecond
+	r.app.timeout = time.Millisecond
 	_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
 	f.runs()
 	r.err.await(t, "running on")
 	is.NoErr(r.daemon.Close())
 	r.daemon.Drop()
 	is.Equal(<-done, 125)
-	is.True(strings.HasSuffix(r.err.String(), "fulmen: The daemon was lost. The job j4k2m9xq7 may go on.\n  Once the daemon runs: fulmen job attach j4k2m9xq7\n"))
+	is.True(strings.HasSuffix(r.err.String(), "fulmen: The connection to the daemon was lost. The job j4k2m9xq7 may go on.\n  Once the daemon runs: fulmen job attach j4k2m9xq7\n"))
 }
 
 func TestRunIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		err    error
-		status int
-		says   string
+		err     error
+		status  int
+		reports string
 	}{
 		"a conflict":  {api.NewError(api.ReasonSpecConflict, ""), 125, "exclude each other"},
 		"no program":  {api.Errorf(api.ReasonProgramMissing, "", "x is nowhere."), 127, "x is nowhere."},
@@ -351,7 +351,7 @@ func TestRunIsRefused(t *testing.T) {
 			r.fake()
 			r.daemon.Set("job.submit", func(json.RawMessage) (any, error) { return nil, c.err })
 			is.Equal(r.run("run", "x"), c.status)
-			is.True(strings.Contains(r.err.String(), c.says))
+			is.True(strings.Contains(r.err.String(), c.reports))
 		})
 	}
 	t.Run("an unknown node", func(t *testing.T) {
@@ -359,7 +359,7 @@ func TestRunIsRefused(t *testing.T) {
 		r := newRig(t, "")
 		r.fake()
 		is.Equal(r.run("run", "--nodes", "mac-stdio", "x"), 125)
-		is.Equal(r.err.String(), "fulmen: There is no node \"mac-stdio\".\n  See: fulmen nodes\n")
+		is.Equal(r.err.String(), "fulmen: There is no node called \"mac-stdio\".\n  See: fulmen nodes\n")
 	})
 }
 

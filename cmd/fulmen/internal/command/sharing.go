@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -25,21 +27,15 @@ const sharingKeys = "  jobs               nobody, mapped, list\n" +
 func (r *run) sharingCommand() *cobra.Command {
 	all := &cobra.Command{
 		Use: "sharing", Short: "What this Mac lends to the cluster", Args: cobra.NoArgs,
-		Long:    "What this Mac lends: to whom, when, how much. Only this Mac's own administrators change it.",
+		Long:    "What this Mac lends: to whom, when, how much. Only administrators of this Mac can change it.",
 		Example: "  fulmen sharing\n  fulmen sharing set jobs=mapped only_on_power=true",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.with(c.Context(), func(c2 *client.Client) error {
-				s, err := client.Call[api.Sharing](c.Context(), c2, "cluster.sharing", nil)
-				if err != nil {
-					return err
-				}
-				return r.sharing(c.Context(), c2, s)
-			})
-		},
+		RunE: r.asks(func(ctx context.Context, c *client.Client, _ []string) error {
+			return r.sharing(ctx, c, "cluster.sharing", nil)
+		}),
 	}
 	all.AddCommand(&cobra.Command{
 		Use: "set KEY=VALUE...", Short: "Change what this Mac lends", Args: cobra.MinimumNArgs(1),
-		Long:    "Changes what this Mac lends; what is not named stays.\n\n" + sharingKeys,
+		Long:    "Changes what this Mac lends; keys that are not named stay as they are.\n\n" + sharingKeys,
 		Example: "  fulmen sharing set jobs=mapped only_on_power=true\n  fulmen sharing set jobs=nobody",
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := sharingOf(args, nil); err != nil {
@@ -50,26 +46,20 @@ func (r *run) sharingCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				s, err := client.Call[api.Sharing](c.Context(), c2, "cluster.set_sharing", params)
-				if err != nil {
-					return err
-				}
-				return r.sharing(c.Context(), c2, s)
+				return r.sharing(c.Context(), c2, "cluster.set_sharing", params)
 			})
 		},
 	})
 	return all
 }
 
-func (r *run) sharing(ctx context.Context, c *client.Client, s api.Sharing) error {
-	if r.json {
-		return text.JSON(r.Out, s)
-	}
-	return r.view().Sharing(r.Out, s, nodeNames(ctx, c))
+// sharing shows what this Mac lends, as a method answers it.
+func (r *run) sharing(ctx context.Context, c *client.Client, method string, params any) error {
+	return answered(ctx, r, c, method, params, func(w *show.Page, s api.Sharing) { r.view().Sharing(w, s, nodeNames(ctx, c)) })
 }
 
 // sharingOf reads KEY=VALUE. Without names of nodes people are not looked at.
-func sharingOf(args []string, names map[api.NodeID]string) (api.ClusterSetSharingParams, error) {
+func sharingOf(args []string, names show.Names) (api.ClusterSetSharingParams, error) {
 	var p api.ClusterSetSharingParams
 	for _, arg := range args {
 		key, value, found := strings.Cut(arg, "=")
@@ -93,13 +83,13 @@ func sharingOf(args []string, names map[api.NodeID]string) (api.ClusterSetSharin
 		case "idle_after_s":
 			n, wrong := strconv.ParseFloat(value, 64)
 			if wrong != nil || !(n >= 0) || n > 1e9 {
-				return p, usage("idle_after_s is a number of seconds, not %q", value)
+				return p, usage("idle_after_s must be a number of seconds, not %q", value)
 			}
 			p.IdleAfterS = &n
 		case "memory_max_bytes":
 			n, wrong := strconv.ParseInt(value, 10, 64)
 			if wrong != nil || n < 0 {
-				return p, usage("memory_max_bytes is a number of bytes, not %q", value)
+				return p, usage("memory_max_bytes must be a number of bytes, not %q", value)
 			}
 			p.MemoryMaxBytes = &n
 		default:
@@ -120,7 +110,7 @@ func oneOf[T interface {
 }](key, value string) (T, error) {
 	v := T(value)
 	if !v.Valid() {
-		return v, usage("%s is one of %s, not %q", key, strings.Join(v.Values(), ", "), value)
+		return v, usage("%s must be one of %s, not %q", key, strings.Join(v.Values(), ", "), value)
 	}
 	return v, nil
 }
@@ -129,13 +119,13 @@ func oneOf[T interface {
 func truth(key, value string) (*bool, error) {
 	yes := value == "true" || value == "yes" || value == "on"
 	if !yes && value != "false" && value != "no" && value != "off" {
-		return nil, usage("%s is true or false, not %q", key, value)
+		return nil, usage("%s must be true or false, not %q", key, value)
 	}
 	return &yes, nil
 }
 
 // peopleOf reads people, separated by commas; none is an empty list.
-func peopleOf(value string, names map[api.NodeID]string) ([]api.Principal, error) {
+func peopleOf(value string, names show.Names) ([]api.Principal, error) {
 	people := []api.Principal{}
 	if names == nil || value == "" {
 		return people, nil
@@ -148,4 +138,63 @@ func peopleOf(value string, names map[api.NodeID]string) ([]api.Principal, error
 		people = append(people, who)
 	}
 	return people, nil
+}
+
+// sharing is what a person lets the cluster do on this Mac when it is paired.
+type sharing struct {
+	account string
+	nobody  bool
+	changes string
+}
+
+// flags adds the flags by which a script answers what a person is asked.
+func (l *sharing) flags(c *cobra.Command) {
+	c.Flags().StringVar(&l.account, "account", "", "the local account that people of the cluster may use to run jobs on this Mac")
+	c.Flags().BoolVar(&l.nobody, "nobody", false, "nobody else in the cluster may run jobs on this Mac (the default if there is no terminal to ask on)")
+}
+
+// changesFlag adds the one about RDMA.
+func (l *sharing) changesFlag(c *cobra.Command) {
+	c.Flags().StringVar(&l.changes, "rdma-changes", "", "who may change RDMA on this Mac: members or nobody (the default if there is no terminal to ask on)")
+}
+
+// check refuses flags that make no sense together.
+func (l *sharing) check() error {
+	switch {
+	case l.nobody && l.account != "":
+		return usage("--account and --nobody contradict each other")
+	case l.changes != "" && !api.ChangeSharing(l.changes).Valid():
+		return usage("--rdma-changes must be members or nobody, not %q", l.changes)
+	}
+	return nil
+}
+
+// completeSharing asks for what the flags do not say; where nobody can be asked it is
+// nobody.
+func (r *run) completeSharing(ctx context.Context, l sharing, changes bool) (sharing, error) {
+	if !r.InTerminal {
+		return l, nil
+	}
+	if l.account == "" && !l.nobody {
+		answer, err := r.question(ctx, "Any member of a cluster can run programs on this Mac, but only as a local account that you name, with its rights.\n"+
+			"Which local account may people of the cluster use to run jobs on this Mac?\n"+
+			"Account name, or Return for nobody: ")
+		if err != nil && !errors.Is(err, io.EOF) {
+			return l, err
+		}
+		if answer != "nobody" {
+			l.account = answer
+		}
+	}
+	if changes && l.changes == "" {
+		yes, err := r.confirm(ctx, "May administrators of other Macs in the cluster change the RDMA settings of this Mac?")
+		if err != nil {
+			return l, err
+		}
+		l.changes = string(api.ChangesNobody)
+		if yes {
+			l.changes = string(api.ChangesMembers)
+		}
+	}
+	return l, nil
 }

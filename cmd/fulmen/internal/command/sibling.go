@@ -7,15 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"fulmen/daemon/api"
 )
-
-// exited is the end of another program, which has said itself what was wrong.
-type exited struct{ status int }
-
-func (exited) Error() string { return "failed" }
 
 // siblingGrace is how long the daemon's program may take to end after Ctrl-C.
 const siblingGrace = 5 * time.Second
@@ -39,9 +38,7 @@ func (r *run) fulmend(ctx context.Context, out io.Writer, args ...string) error 
 		return exited{api.ExitFailed} // a signal ended it
 	}
 	if err != nil {
-		e := api.Errorf(api.ReasonInternal, path, "%s could not be run.", path)
-		e.Data.Remedy = "Install fulmen and fulmend from the same release."
-		return e
+		return advised(api.Errorf(api.ReasonInternal, path, "%s could not be run.", path), "Install fulmen and fulmend from the same release.")
 	}
 	return nil
 }
@@ -65,7 +62,64 @@ func (r *run) siblingPath(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	e := api.Errorf(api.ReasonProgramMissing, name, "The daemon's program, %s, is not beside fulmen and not on PATH.", name)
-	e.Data.Remedy = "Install fulmen and fulmend in one folder, or put the folder of fulmend on PATH."
-	return "", e
+	return "", advised(api.Errorf(api.ReasonProgramMissing, name, "The daemon's program, %s, is neither beside fulmen nor on PATH.", name),
+		"Install fulmen and fulmend in one folder, or put the folder of fulmend on PATH.")
+}
+
+// debugCommand is for those who work on Fulmen, and not in the list of commands.
+func (r *run) debugCommand() *cobra.Command {
+	var scenario string
+	parse := &cobra.Command{
+		Use: "parse FILE...", Short: "Print what recordings of the system's tools say, as facts", Args: cobra.MinimumNArgs(1),
+		Long: "Reads what system_profiler or networksetup wrote and prints it as Fulmen's facts, JSON; - is standard input.\n" +
+			"With --scenario it prints a scenario made of the recordings of two or more Macs. The daemon's program does it, and\n" +
+			"its exit code is passed on.",
+		Example: "  system_profiler SPThunderboltDataType -json | fulmen debug parse -\n" +
+			"  fulmen debug parse --scenario desk a.json b.json > desk.toml",
+		RunE: func(c *cobra.Command, args []string) error {
+			files := slices.Clone(args)
+			for i, f := range files {
+				if len(f) > 1 && strings.HasPrefix(f, "-") {
+					files[i] = "./" + f // it came after --, and is no flag there either
+				}
+			}
+			command := []string{"debug", "parse"}
+			if scenario != "" {
+				command = append(command, "--scenario="+scenario)
+			}
+			return r.fulmend(c.Context(), r.Out, append(command, files...)...)
+		},
+	}
+	parse.Flags().StringVar(&scenario, "scenario", "", "print a scenario of this name, made of recordings of two or more Macs")
+	record := &cobra.Command{
+		Use: "record", Short: "Print what this Mac says of itself, for tests", Args: cobra.NoArgs,
+		Long: "Prints the Thunderbolt registry, the network's configuration and the RDMA devices of this Mac as JSON, for tests that\n" +
+			"run where there is no Mac. Names, addresses and identifiers are replaced by numbered ones. Nothing is changed.",
+		Example: "  fulmen debug record > my-mac.json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return r.fulmend(c.Context(), r.Out, "debug", "record")
+		},
+	}
+	debug := group("debug", "For people who work on Fulmen itself", parse, record, r.debugNotifications())
+	debug.Hidden = true
+	return debug
+}
+
+func (r *run) debugNotifications() *cobra.Command {
+	var limit time.Duration
+	c := &cobra.Command{
+		Use: "notifications", Short: "Print each notification of macOS as it comes", Args: cobra.NoArgs,
+		Long: "Prints a line for each callback of IOKit, SystemConfiguration and power management, with its time since the\n" +
+			"beginning, until it is interrupted. Plug cables meanwhile: docs/macos-checklist.md says which.",
+		Example: "  fulmen debug notifications\n  fulmen debug notifications --for 5m > notifications.txt",
+		RunE: func(c *cobra.Command, _ []string) error {
+			command := []string{"debug", "notifications"}
+			if limit > 0 {
+				command = append(command, "--for="+limit.String())
+			}
+			return r.fulmend(c.Context(), r.Out, command...)
+		},
+	}
+	c.Flags().DurationVar(&limit, "for", 0, "end after this time, such as 5m; without it, at an interrupt")
+	return c
 }

@@ -73,7 +73,7 @@ func TestSiblingIsPassedOn(t *testing.T) {
 		{"a form with escapes", `printf '\033[2J'`, []string{"topology", "--scenario", "x", "--dot"}, 0, "\\x1b[2J\n", ""},
 		{"a scenario's fault", `echo half; echo "fulmend: line 3" >&2; exit 2`, []string{"topology", "--scenario", "x"}, 2, "", "fulmend: line 3\n"},
 		{"what is no JSON", `echo half`, []string{"topology", "--scenario", "x"}, 1, "",
-			"fulmen: What fulmend says of the scenario is not what this version knows.\n  Install fulmen and fulmend from the same release: fulmen version\n"},
+			"fulmen: This version of fulmen does not understand what fulmend says about the scenario.\n  Install fulmen and fulmend from the same release: fulmen version\n"},
 		{"a cluster", `echo '{"nodes":[{"node":"j79r4zr55xd4ph64","short_name":"a","simulated":true,"liveness":"alive","since":"2026-05-01T12:00:00.000Z"}],"docs":[],"links":{"cables":[],"rows":[]}}'`,
 			[]string{"topology", "--scenario", "x"}, 0, "a  SIMULATED\n  no Thunderbolt ports are known\n\n1 node, 0 cables, 0 paths, SIMULATED.\n", ""},
 	} {

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -25,27 +29,23 @@ func (r *run) startCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "start", Short: "Start the daemon that was stopped", Args: cobra.NoArgs,
 		Long: "Starts a daemon that was stopped with `fulmen stop` and that launchd or systemd keep, and waits until it runs.\n" +
-			"A daemon that runs is left alone. One that nobody keeps is started with `fulmend`.",
+			"A daemon that runs is left alone. Without launchd or systemd, start the daemon with `fulmend`.",
 		Example: "  fulmen start",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.with(c.Context(), func(c2 *client.Client) error { return r.start(c.Context(), c2) })
-		},
+		RunE:    r.asks(r.start),
 	}
 }
 
 func (r *run) restartCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Restart the daemon, after an upgrade above all", Args: cobra.NoArgs,
-		Long: "Ends the daemon in order, starts it again with the program that is installed now, and waits until it runs.\n" +
+		Use: "restart", Short: "Restart the daemon, for example after an upgrade", Args: cobra.NoArgs,
+		Long: "Stops the daemon, starts it again with the program that is installed now, and waits until it runs.\n" +
 			"Jobs go on. Upgrade a cluster one Mac at a time: daemons of this version and the one before work together.",
 		Example: "  fulmen restart",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.with(c.Context(), func(c2 *client.Client) error { return r.restart(c.Context(), c2) })
-		},
+		RunE:    r.asks(r.restart),
 	}
 }
 
-func (r *run) start(ctx context.Context, c *client.Client) error {
+func (r *run) start(ctx context.Context, c *client.Client, _ []string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if _, err := client.Call[api.Empty](ctx, c, "daemon.start", nil); err != nil {
@@ -55,10 +55,10 @@ func (r *run) start(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	return r.runs("Fulmen runs", info)
+	return r.answer(info, func(w *show.Page) { w.Line("Fulmen runs, version " + info.Version + ".") })
 }
 
-func (r *run) restart(ctx context.Context, c *client.Client) error {
+func (r *run) restart(ctx context.Context, c *client.Client, _ []string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	before, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
@@ -72,37 +72,94 @@ func (r *run) restart(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	return r.runs("Fulmen was restarted", info)
+	return r.answer(info, func(w *show.Page) { w.Line("Fulmen was restarted, version " + info.Version + ".") })
 }
 
 // awaitDaemon waits until a daemon runs that is not the one before.
-func (r *run) awaitDaemon(ctx context.Context, c *client.Client, before api.DaemonInfoResult) (api.DaemonInfoResult, error) {
+func (r *run) awaitDaemon(ctx context.Context, c *client.Client, before api.DaemonInfoResult) (info api.DaemonInfoResult, err error) {
 	// A daemon that is not kept announces to nobody that it listens.
-	again := time.NewTicker(tryEvery)
-	defer again.Stop()
-	for {
-		info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+	err = poll(ctx, tryEvery, func() (bool, error) {
+		info, err = client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+		if errors.Is(err, api.ReasonNoDaemon) || errors.Is(err, api.ReasonStopped) || errors.Is(err, api.ReasonStopping) || ctx.Err() != nil {
+			return false, nil
+		}
 		isOld := info.PID == before.PID && info.StartedAt.Equal(before.StartedAt.Time)
-		switch {
-		case err == nil && !isOld:
-			return info, nil
-		case err != nil && !errors.Is(err, api.ReasonNoDaemon) && !errors.Is(err, api.ReasonStopped) && !errors.Is(err, api.ReasonStopping) && ctx.Err() == nil:
-			return info, err
-		}
-		select {
-		case <-ctx.Done():
-			e := api.Errorf(api.ReasonDeadline, "", "The daemon does not run after %s.", text.Duration(startTimeout))
-			e.Data.WaitingFor, e.Data.Remedy = "the daemon", "See: fulmen doctor"
-			return info, e
-		case <-again.C:
-		}
+		return !isOld, err
+	})
+	if err != nil && ctx.Err() != nil {
+		e := api.Errorf(api.ReasonDeadline, "", "The daemon did not start within %s.", text.Duration(startTimeout))
+		return info, e.WithWait("the daemon").WithRemedy("See: fulmen doctor")
 	}
+	return info, err
 }
 
-func (r *run) runs(what string, info api.DaemonInfoResult) error {
-	if r.json {
-		return text.JSON(r.Out, info)
+// stopTimeout is how long a daemon may take to stop: its drain, and some more.
+const stopTimeout = 15 * time.Second
+
+// lookEvery is how often it is looked whether a process is gone.
+const lookEvery = 10 * time.Millisecond
+
+func (r *run) stopCommand() *cobra.Command {
+	var jobs bool
+	c := &cobra.Command{
+		Use: "stop", Short: "Stop the daemon", Args: cobra.NoArgs,
+		Long: "Stops the daemon and waits until it has. Where launchd or systemd keep it, it stays stopped until `fulmen start`\n" +
+			"or the next start of the machine.",
+		Example: "  fulmen stop\n  fulmen stop --end-jobs",
+		RunE: r.asks(func(ctx context.Context, c *client.Client, _ []string) error {
+			return r.stop(ctx, c, api.DaemonStopParams{EndJobs: jobs})
+		}),
 	}
-	_, err := fmt.Fprintf(r.Out, "%s, version %s.\n", what, text.Clean(info.Version))
-	return err
+	c.Flags().BoolVar(&jobs, "end-jobs", false, "first end the jobs that run here")
+	return c
+}
+
+func (r *run) stop(ctx context.Context, c *client.Client, params api.DaemonStopParams) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+	if err != nil {
+		return err
+	}
+	// A stream's end announces that the daemon has begun to close.
+	_, changes, err := client.Stream[api.StateWatchResult, api.StateChanged](ctx, c, "state.watch", api.StateSelect{Kinds: []api.Kind{api.KindNodeState}})
+	if err != nil {
+		return err
+	}
+	if _, err := client.Call[api.Empty](ctx, c, "daemon.stop", params); err != nil {
+		return err
+	}
+	for _, err := range changes {
+		if err != nil {
+			break
+		}
+	}
+	if !ended(ctx, info.PID) {
+		e := api.Errorf(api.ReasonDeadline, "", "The daemon (pid %d) did not stop within %s.", info.PID, text.Duration(stopTimeout))
+		return e.WithWait("the daemon").WithRemedy("See: fulmen logs")
+	}
+	return r.answer(api.Empty{}, func(w *show.Page) { w.Line("Fulmen stopped.") })
+}
+
+// ended waits until a process is gone, so that a daemon can be started again at
+// once; false where the context ended before.
+func ended(ctx context.Context, pid int) bool {
+	// Nothing announces the end of a process that is nobody's child here.
+	return poll(ctx, lookEvery, func() (bool, error) { return isGone(pid), nil }) == nil
+}
+
+// isGone reports whether a process has ended.
+func isGone(pid int) bool {
+	// Signal 0 asks; a process of somebody else answers that it may not.
+	err := syscall.Kill(pid, 0)
+	return err != nil && !errors.Is(err, syscall.EPERM) || isZombie(pid)
+}
+
+// isZombie reports whether a process has ended and only waits for its parent,
+// such as a shell that is busy, to take note. Where there is no /proc it is not
+// known, and false.
+func isZombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, found := strings.Cut(string(stat), ") ") // after the name, which can hold anything
+	return err == nil && found && strings.HasPrefix(state, "Z")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
@@ -15,7 +16,7 @@ import (
 	"fulmen/daemon/client"
 )
 
-// topologyFlags are those of fulmen topology.
+// topologyFlags are the flags of fulmen topology.
 type topologyFlags struct {
 	scenario string
 	form     string
@@ -27,11 +28,11 @@ type topologyFlags struct {
 func (r *run) topologyCommand() *cobra.Command {
 	var f topologyFlags
 	c := &cobra.Command{
-		Use: "topology", Short: "What is plugged where, and how fast", Args: cobra.NoArgs,
-		Long: "Every node with its Thunderbolt ports and what hangs on them, then every path between two nodes with what was\n" +
+		Use: "topology", Short: "What is plugged in where, and how fast", Args: cobra.NoArgs,
+		Long: "Every node with its Thunderbolt ports and what is connected to them, then every path between two nodes with what was\n" +
 			"measured. A delay is half of the round trip.\n\n" +
 			"--form writes the graph for other tools: dot (GraphViz), hostfile (mlx.launch), matrix (JACCL's devices), json.\n" +
-			"--scenario builds it of a simulated cluster, without a daemon.",
+			"--scenario shows a simulated cluster, without a daemon.",
 		Example: "  fulmen topology\n  fulmen topology --dot | dot -Tsvg > cluster.svg\n  fulmen topology --form hostfile --backend ring --node mac-studio,mac-studio-2\n" +
 			"  fulmen topology --scenario two-studios",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -43,14 +44,14 @@ func (r *run) topologyCommand() *cobra.Command {
 			}
 			return r.with(c.Context(), func(c2 *client.Client) error {
 				if f.form != "" {
-					return r.export(c.Context(), c2, f.params())
+					return r.export(c.Context(), c2, f)
 				}
 				return r.topology(c.Context(), c2)
 			})
 		},
 	}
 	c.Flags().StringVar(&f.scenario, "scenario", "", "show a simulated cluster: the name of a scenario, or a file")
-	c.Flags().StringVar(&f.form, "form", "", "write it for other tools: "+strings.Join(api.ExportForm("").Values(), ", "))
+	c.Flags().StringVar(&f.form, "form", "", "the format for other tools: "+strings.Join(api.ExportForm("").Values(), ", "))
 	c.Flags().BoolVar(&f.dot, "dot", false, "the same as --form dot")
 	c.Flags().StringSliceVar(&f.nodes, "node", nil, "only these nodes, in the order of ranks; for a form")
 	c.Flags().StringVar(&f.backend, "backend", "", "the backend that a hostfile or matrix is for")
@@ -80,25 +81,17 @@ func (f *topologyFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-func (f *topologyFlags) params() api.LinkExportParams {
-	p := api.LinkExportParams{Form: api.ExportForm(f.form), Backend: api.Backend(f.backend)}
-	for _, n := range f.nodes {
-		p.Nodes = append(p.Nodes, api.NodeRef(n))
-	}
-	return p
-}
-
 func (r *run) topology(ctx context.Context, c *client.Client) error {
 	var t show.Topology
 	var list api.NodeListResult
-	all := asking{ctx: ctx, client: c}
-	ask(&all, "node.list", nil, &list)
-	ask(&all, "link.list", nil, &t.Links)
-	all.try(func() (err error) {
+	var all errgroup.Group
+	ask(ctx, c, &all, "node.list", nil, &list)
+	ask(ctx, c, &all, "link.list", nil, &t.Links)
+	all.Go(func() (err error) {
 		t.Docs, err = documents(ctx, c, show.TopologyKinds())
 		return err
 	})
-	if err := all.wait(); err != nil {
+	if err := all.Wait(); err != nil {
 		return err
 	}
 	t.Nodes = list.Nodes
@@ -119,36 +112,24 @@ func documents(ctx context.Context, c *client.Client, kinds []api.Kind) ([]api.D
 }
 
 func (r *run) draw(t show.Topology) error {
-	if !r.json {
-		return r.view().Topology(r.Out, t)
-	}
-	return text.JSON(r.Out, t)
+	return r.answer(t, func(w *show.Page) { r.view().Topology(w, t) })
 }
 
-// export writes the graph for another tool, and what to know about it on
-// standard error.
-func (r *run) export(ctx context.Context, c *client.Client, params api.LinkExportParams) error {
-	result, err := client.Call[api.LinkExportResult](ctx, c, "link.export", params)
-	if err != nil {
-		return err
-	}
-	return r.exported(result)
+// export writes the graph for another tool.
+func (r *run) export(ctx context.Context, c *client.Client, f topologyFlags) error {
+	p := api.LinkExportParams{Form: api.ExportForm(f.form), Backend: api.Backend(f.backend), Nodes: nodeRefs(f.nodes)}
+	return answered(ctx, r, c, "link.export", p, r.exported)
 }
 
-func (r *run) exported(result api.LinkExportResult) error {
-	if r.json {
-		return text.JSON(r.Out, result)
-	}
-	if _, err := fmt.Fprintln(r.Out, strings.TrimSuffix(text.CleanLines(result.Text), "\n")); err != nil {
-		return err
-	}
+// exported is the graph, and what to know about it on standard error.
+func (r *run) exported(w *show.Page, result api.LinkExportResult) {
+	fmt.Fprintln(w, strings.TrimSuffix(text.CleanLines(result.Text), "\n"))
 	for _, n := range result.Notes {
 		fmt.Fprintf(r.Err, "fulmen: %s\n", text.Clean(n.Message))
 		if n.Remedy != "" {
 			fmt.Fprintf(r.Err, "  %s\n", text.Clean(n.Remedy))
 		}
 	}
-	return nil
 }
 
 // scenario shows a simulated cluster, which the daemon's program builds.
@@ -162,13 +143,53 @@ func (r *run) scenario(ctx context.Context, f topologyFlags) error {
 		return err
 	}
 	if f.form != "" {
-		return r.exported(api.LinkExportResult{Text: out.String()})
+		result := api.LinkExportResult{Text: out.String()}
+		return r.answer(result, func(w *show.Page) { r.exported(w, result) })
 	}
 	var t show.Topology
 	if err := json.Unmarshal(out.Bytes(), &t); err != nil {
-		e := api.Errorf(api.ReasonMalformedMessage, "fulmend", "What fulmend says of the scenario is not what this version knows.")
-		e.Data.Remedy = "Install fulmen and fulmend from the same release: fulmen version"
-		return e
+		return advised(api.Errorf(api.ReasonMalformedMessage, "fulmend", "This version of fulmen does not understand what fulmend says about the scenario."),
+			"Install fulmen and fulmend from the same release: fulmen version")
 	}
 	return r.draw(t)
+}
+
+// exportCommand writes the graph for other tools.
+func (r *run) exportCommand() *cobra.Command {
+	return group("export", "Write the cluster's graph for other tools",
+		r.exportForm(api.ExportHostfile, "MLX's host file, for mlx.launch",
+			"Writes the host file that mlx.launch --hostfile reads, for programs that are started without Fulmen. NODEs are those of the\n"+
+				"ranks, in their order; without any, all nodes. --backend is the one that it is for; auto takes what the cables give.",
+			"  fulmen export hostfile --backend ring mac-studio mac-studio-2 > hosts.json\n  mlx.launch --hostfile hosts.json train.py"),
+		r.exportForm(api.ExportMatrix, "JACCL's matrix of RDMA devices",
+			"Writes the matrix that JACCL reads from the file that MLX_IBV_DEVICES names: for each rank, for each other rank, the\n"+
+				"devices on the first that lead to the second. A link over which RDMA is not ready is an error that names it.",
+			"  fulmen export matrix --backend jaccl mac-studio mac-studio-2 > devices.json"),
+		r.exportForm(api.ExportDOT, "a drawing for GraphViz",
+			"Writes the graph of nodes and cables in GraphViz's language.",
+			"  fulmen export dot | dot -Tsvg > cluster.svg"),
+		r.exportForm(api.ExportJSON, "the result of link.list",
+			"Writes what the API's link.list gives.",
+			"  fulmen export json | jq '.cables[].verdict'"),
+	)
+}
+
+// exportForm is one form. Host files and matrices are for nodes in an order, and
+// for a backend.
+func (r *run) exportForm(form api.ExportForm, short, long, example string) *cobra.Command {
+	f := topologyFlags{form: string(form)}
+	c := &cobra.Command{
+		Use: string(form), Short: strings.ToUpper(short[:1]) + short[1:], Long: long, Example: example, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.nodes = args; f.backend != "" && !api.Backend(f.backend).Valid() {
+				return usage("there is no backend %q; the backends are %s", f.backend, strings.Join(api.Backend("").Values(), ", "))
+			}
+			return r.with(c.Context(), func(c2 *client.Client) error { return r.export(c.Context(), c2, f) })
+		},
+	}
+	if form == api.ExportHostfile || form == api.ExportMatrix {
+		c.Use, c.Args, c.ValidArgsFunction = c.Use+" [NODE...]", cobra.ArbitraryArgs, r.nodeWords
+		c.Flags().StringVar(&f.backend, "backend", string(api.BackendAuto), "the backend that it is for: "+strings.Join(api.Backend("").Values(), ", "))
+	}
+	return c
 }

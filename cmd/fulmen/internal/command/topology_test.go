@@ -8,6 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 )
 
@@ -39,9 +40,10 @@ func TestTopologyFlagsThatDoNotFit(t *testing.T) {
 
 func TestExportHasNotes(t *testing.T) {
 	is := is.New(t)
-	var out, errs strings.Builder
-	r := &run{App: App{Out: &out, Err: &errs}}
-	is.NoErr(r.exported(api.LinkExportResult{Text: "[]\n", Notes: []api.Cause{{Message: "b\x1b has no address.", Remedy: "Give it one."}}}))
+	var out show.Page
+	var errs strings.Builder
+	r := &run{App: App{Err: &errs}}
+	r.exported(&out, api.LinkExportResult{Text: "[]\n", Notes: []api.Cause{{Message: "b\x1b has no address.", Remedy: "Give it one."}}})
 	is.Equal(out.String(), "[]\n")
 	is.Equal(errs.String(), "fulmen: b\\x1b has no address.\n  Give it one.\n")
 }

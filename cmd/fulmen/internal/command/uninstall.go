@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -40,8 +40,8 @@ func (r *run) uninstallCommand() *cobra.Command {
 		Use: "uninstall", Short: "Take Fulmen off this machine", Args: cobra.NoArgs,
 		Long: "Shows what goes and what stays, asks, and then: puts back the network settings that were changed for RDMA, leaves\n" +
 			"the cluster, ends this machine's jobs and the daemon, and removes the service, the state, the logs and the programs.\n" +
-			"What jobs have printed is kept unless you say otherwise. Where the daemon does not run, settings for RDMA cannot be\n" +
-			"put back; the record of them stays then, and installing Fulmen again offers it. docs/uninstall.md has the whole list.",
+			"The output of jobs is kept unless you say otherwise. If the daemon does not run, settings for RDMA cannot be put\n" +
+			"back; their record then stays, and Fulmen offers to put them back when it is installed again. docs/install.md has the whole list.",
 		Example: "  fulmen uninstall --dry-run\n  sudo fulmen uninstall\n  sudo fulmen uninstall --yes --delete-output",
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
@@ -53,10 +53,10 @@ func (r *run) uninstallCommand() *cobra.Command {
 			return r.uninstall(c.Context(), f)
 		},
 	}
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what goes and what stays, and change nothing")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask; what jobs have printed is kept")
-	c.Flags().BoolVar(&f.keep, "keep-output", false, "keep what jobs have printed")
-	c.Flags().BoolVar(&f.delete, "delete-output", false, "delete what jobs have printed")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what goes and what stays, and change nothing")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation; the output of jobs is kept")
+	c.Flags().BoolVar(&f.keep, "keep-output", false, "keep the output of jobs")
+	c.Flags().BoolVar(&f.delete, "delete-output", false, "delete the output of jobs")
 	return c
 }
 
@@ -95,7 +95,8 @@ func (r *run) uninstall(ctx context.Context, f uninstalling) error {
 	if f.dryRun && r.json {
 		return text.JSON(r.Out, uninstalled{Changes: found.changes, Left: found.members > 1, Plan: &found.plan})
 	}
-	if err := r.view().Uninstall(out, found.plan, found.changes, found.members, found.runs); err != nil || f.dryRun {
+	err = r.print(out, func(w *show.Page) { r.view().Uninstall(w, found.plan, found.changes, found.members, found.runs) })
+	if err != nil || f.dryRun {
 		return err
 	}
 	if err := r.sureToUninstall(ctx, &f, found); err != nil {
@@ -121,22 +122,21 @@ func (f uninstalling) deleteArgs() []string {
 // knows where everything is, also where the daemon does not run.
 func (r *run) uninstaller(ctx context.Context, into any, args ...string) error {
 	var out bytes.Buffer
-	deaf := *r
-	deaf.In = nil // what a person types is for this program
-	if err := deaf.fulmend(ctx, &out, append([]string{"uninstall"}, args...)...); err != nil {
+	noInput := *r
+	noInput.In = nil // what a person types is for this program
+	if err := noInput.fulmend(ctx, &out, append([]string{"uninstall"}, args...)...); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
-		e := api.Errorf(api.ReasonInternal, "fulmend", "What fulmend uninstall says is not what this version knows.")
-		e.Data.Remedy = "Install fulmen and fulmend from the same release."
-		return e
+		return advised(api.Errorf(api.ReasonInternal, "fulmend", "This version of fulmen does not understand what fulmend uninstall says."),
+			"Install fulmen and fulmend from the same release.")
 	}
 	return nil
 }
 
 // askDaemon asks what only the daemon can do.
 func (r *run) askDaemon(ctx context.Context, c *client.Client, found *onMachine) error {
-	nodes, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	nodes, err := nodeViews(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (r *run) askDaemon(ctx context.Context, c *client.Client, found *onMachine)
 	if err != nil {
 		return err
 	}
-	found.self, found.members, found.pid = self(nodes), len(nodes.Nodes), info.PID
+	found.self, found.members, found.pid = show.Self(nodes).Node, len(nodes), info.PID
 	undo, err := client.Call[api.RDMAChangeResult](ctx, c, "rdma.undo", api.RDMAChangeParams{AllReady: true, DryRun: true})
 	if err != nil && !isNothing(err) {
 		return err
@@ -170,26 +170,18 @@ func (r *run) sureToUninstall(ctx context.Context, f *uninstalling, found onMach
 	if f.yes {
 		return nil
 	}
-	if !r.InTerminal {
-		e := api.Errorf(api.ReasonBadValue, "yes", "Nothing was removed: nobody can be asked here.")
-		e.Data.Remedy = "Say --yes if it is meant, and --delete-output if the output of jobs goes too."
-		return e
-	}
 	for _, item := range found.plan.Items {
-		if item.Kind != api.UninstallOutput || item.Jobs == 0 || f.keep || f.delete {
+		if item.Kind != api.UninstallOutput || item.Jobs == 0 || f.keep || f.delete || !r.InTerminal {
 			continue
 		}
-		yes, err := r.confirm(ctx, fmt.Sprintf("Delete what %d jobs have printed (%s) too?", item.Jobs, text.Bytes(item.Bytes)))
+		yes, err := r.confirm(ctx, fmt.Sprintf("Also delete the output of %d jobs (%s)?", item.Jobs, text.Bytes(item.Bytes)))
 		if err != nil {
 			return err
 		}
 		f.delete = yes
 	}
-	yes, err := r.confirm(ctx, "Take Fulmen off this machine?")
-	if err == nil && !yes {
-		err = api.Errorf(api.ReasonCancelled, "", "Nothing was removed.")
-	}
-	return err
+	return r.certain(ctx, "Take Fulmen off this machine?", "Nothing was removed: there is no terminal here to ask for a yes.",
+		"To uninstall without being asked, add --yes; to delete the output of jobs too, add --delete-output.")
 }
 
 // leaveOrderly does what only the daemon can: it puts settings back, leaves the
@@ -197,7 +189,7 @@ func (r *run) sureToUninstall(ctx context.Context, f *uninstalling, found onMach
 // reason to stay.
 func (r *run) leaveOrderly(ctx context.Context, c *client.Client, found onMachine) error {
 	if len(found.changes) > 0 {
-		fmt.Fprintln(r.Err, "Putting back the network settings for RDMA ...")
+		fmt.Fprintln(r.Err, "Putting back the network settings for RDMA…")
 		result, err := client.Call[api.RDMAChangeResult](ctx, c, "rdma.undo", api.RDMAChangeParams{AllReady: true})
 		if err != nil && !isNothing(err) {
 			return unlessStopped(err, "The network settings for RDMA could not be put back, so nothing was removed")
@@ -208,7 +200,7 @@ func (r *run) leaveOrderly(ctx context.Context, c *client.Client, found onMachin
 	}
 	var failed error
 	if found.members > 1 {
-		fmt.Fprintln(r.Err, "Leaving the cluster ...")
+		fmt.Fprintln(r.Err, "Leaving the cluster…")
 		params := api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(found.self)}}
 		_, failed = client.Call[api.ClusterRemoveResult](ctx, c, "cluster.remove", params)
 	}
@@ -216,7 +208,7 @@ func (r *run) leaveOrderly(ctx context.Context, c *client.Client, found onMachin
 	if again == nil || err != nil {
 		return err
 	}
-	fmt.Fprintln(r.Err, "Stopping the daemon ...")
+	fmt.Fprintln(r.Err, "Stopping the daemon…")
 	quiet := *r
 	quiet.Out, quiet.json = io.Discard, false
 	return errors.Join(quiet.stop(ctx, again, api.DaemonStopParams{EndJobs: true}), again.Close())
@@ -225,44 +217,37 @@ func (r *run) leaveOrderly(ctx context.Context, c *client.Client, found onMachin
 // anew connects to the daemon once it has begun anew, as it does when it has left a
 // cluster: its answer may be lost by that, which failed then says, and nobody answers
 // for a moment. nil where it does not run any more.
-func (r *run) anew(ctx context.Context, found onMachine, failed error) (*client.Client, error) {
+func (r *run) anew(ctx context.Context, found onMachine, failed error) (again *client.Client, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	// Nothing announces that a daemon answers again.
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
+	err = poll(ctx, lookEvery, func() (bool, error) {
 		c, err := r.connect(ctx)
 		if err == nil {
 			info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
 			if err == nil && (found.members < 2 || info.Node != found.self) {
-				return c, nil
+				again = c
+				return true, nil
 			}
 			_ = c.Close()
 			if err == nil && failed != nil && !errors.Is(failed, api.ReasonNoDaemon) { // it has said so, and stays
-				return nil, unlessStopped(failed, "This machine could not leave the cluster, so nothing was removed")
+				return false, unlessStopped(failed, "This machine could not leave the cluster, so nothing was removed")
 			}
-		} else if errors.Is(err, api.ReasonStopped) {
-			return nil, nil
 		}
-		if isGone(found.pid) {
-			return nil, nil
-		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			e := api.Errorf(api.ReasonDeadline, "", "The daemon (pid %d) has not begun anew within %s.", found.pid, text.Duration(stopTimeout))
-			e.Data.Remedy = "Stop it with fulmen stop, and uninstall again."
-			return nil, e
-		}
+		return errors.Is(err, api.ReasonStopped) || isGone(found.pid), nil
+	})
+	if err != nil && errors.Is(err, ctx.Err()) {
+		return nil, advised(api.Errorf(api.ReasonDeadline, "", "The daemon (pid %d) did not restart within %s.", found.pid, text.Duration(stopTimeout)),
+			"Stop it with fulmen stop, then uninstall again.")
 	}
+	return again, err
 }
 
 // unlessStopped says what could not be done, and what can be done all the same.
 func unlessStopped(err error, what string) error {
 	e := *api.AsError(err)
 	e.Message = what + ": " + e.Message
-	e.Data.Remedy = "Try again; or stop the daemon (fulmen stop) and uninstall without it: the record of what was changed stays then."
+	e.Data.Remedy = "Try again; or stop the daemon (fulmen stop) and uninstall without it: the record of what was changed then stays."
 	return &e
 }
 
@@ -276,17 +261,11 @@ func (r *run) takeAway(ctx context.Context, f uninstalling, found onMachine) err
 	if err := r.uninstaller(ctx, &result, append([]string{"-remove"}, f.deleteArgs()...)...); err != nil {
 		return err
 	}
-	if r.json {
-		if err := text.JSON(r.Out, uninstalled{Changes: found.changes, Left: found.members > 1, Result: &result}); err != nil {
-			return err
-		}
-	} else if err := r.view().Uninstalled(r.Out, result); err != nil {
+	done := uninstalled{Changes: found.changes, Left: found.members > 1, Result: &result}
+	err := r.answer(done, func(w *show.Page) { r.view().Uninstalled(w, result) })
+	if err != nil || len(result.Failed) == 0 {
 		return err
 	}
-	if len(result.Failed) == 0 {
-		return nil
-	}
-	e := api.Errorf(api.ReasonInternal, result.Failed[0].Path, "%d things could not be removed; the first: %s", len(result.Failed), result.Failed[0].Message)
-	e.Data.Remedy = "Mend that and run fulmen uninstall again."
-	return e
+	return advised(api.Errorf(api.ReasonInternal, result.Failed[0].Path, "%d things could not be removed; the first: %s", len(result.Failed), result.Failed[0].Message),
+		"Fix that, then run fulmen uninstall again.")
 }

@@ -24,7 +24,7 @@ func (r *rig) uninstalls(t *testing.T, undo error) func() []string {
 	folder := t.TempDir()
 	plan, err := json.Marshal(api.UninstallPlan{Items: []api.UninstallItem{
 		{Kind: api.UninstallState, Path: "/var/lib/fulmen/state.db", Bytes: 4096},
-		{Kind: api.UninstallOutput, Path: "/var/lib/fulmen/jobs", Bytes: 1 << 20, Jobs: 3, Stays: "It was asked to be kept."},
+		{Kind: api.UninstallOutput, Path: "/var/lib/fulmen/jobs", Bytes: 1 << 20, Jobs: 3, Stays: "You asked to keep it."},
 		{Kind: api.UninstallUndo, Path: "/var/lib/fulmen/rdma-undo.json", Stays: "It has changes."},
 	}})
 	is.NoErr(err)
@@ -33,7 +33,7 @@ func (r *rig) uninstalls(t *testing.T, undo error) func() []string {
 	script := "#!/bin/sh\ncase \"$*\" in *-remove*) echo \"$*\" >>'" + folder + "/done'; echo '" + string(result) + "';; *) echo '" + string(plan) + "';; esac\n"
 	is.NoErr(os.WriteFile(filepath.Join(folder, "fulmend"), []byte(script), 0o755))
 	r.app.Executable = filepath.Join(folder, "fulmen")
-	link, err := api.NewLinkID(api.LinkEnd{Node: studio, Receptacle: 1}, api.LinkEnd{Node: mini, Receptacle: 2})
+	link, err := api.NewLinkID(api.LinkEnd{Node: studio, PortNumber: 1}, api.LinkEnd{Node: mini, PortNumber: 2})
 	is.NoErr(err)
 	process := exec.Command("sleep", "600")
 	is.NoErr(process.Start())
@@ -97,15 +97,15 @@ func TestUninstall(t *testing.T) {
 		undo        error
 		status      int
 		done        []string
-		says        string
+		reports     string
 	}{
 		{"--dry-run", "", false, nil, 0, nil, "Take en3 out of bridge0."},
-		{"", "", false, nil, 1, nil, "nobody can be asked here"},
+		{"", "", false, nil, 1, nil, "no terminal here to ask"},
 		{"", "n\nn\n", true, nil, 1, nil, "Nothing was removed."},
-		{"", "n\ny\n", true, nil, 0, kept, "Delete what 3 jobs have printed (1.00 MiB) too? [y/N]"},
+		{"", "n\ny\n", true, nil, 0, kept, "Also delete the output of 3 jobs (1.00 MiB)? [y/N]"},
 		{"", "y\ny\n", true, nil, 0, deleted, "Take Fulmen off this machine? [y/N]"},
-		{"--keep-output", "y\n", true, nil, 0, kept, "Fulmen is gone from this machine."},
-		{"--delete-output", "y\n", true, nil, 0, deleted, "Fulmen is gone from this machine."},
+		{"--keep-output", "y\n", true, nil, 0, kept, "Fulmen has been removed from this machine."},
+		{"--delete-output", "y\n", true, nil, 0, deleted, "Fulmen has been removed from this machine."},
 		{"--yes", "", false, nil, 0, kept, "leaves its cluster of 3"},
 		{"--yes --delete-output", "", false, nil, 0, deleted, ""},
 		{"--yes", "", false, refused, 1, []string{"rdma.undo"}, "so nothing was removed: The bridge is locked."},
@@ -120,8 +120,8 @@ func TestUninstall(t *testing.T) {
 				t.Errorf("it ends with %d:\n%s", status, &r.err)
 			}
 			is.Equal(done(), c.done)
-			if said := r.out.String() + r.err.String(); !strings.Contains(said, c.says) {
-				t.Errorf("it does not say %q:\n%s", c.says, said)
+			if reported := r.out.String() + r.err.String(); !strings.Contains(reported, c.reports) {
+				t.Errorf("it does not say %q:\n%s", c.reports, reported)
 			}
 		})
 	}
@@ -130,7 +130,7 @@ func TestUninstall(t *testing.T) {
 func TestRDMAHistory(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t, "")
-	link, err := api.NewLinkID(api.LinkEnd{Node: studio, Receptacle: 1}, api.LinkEnd{Node: mini, Receptacle: 2})
+	link, err := api.NewLinkID(api.LinkEnd{Node: studio, PortNumber: 1}, api.LinkEnd{Node: mini, PortNumber: 2})
 	is.NoErr(err)
 	rate := int64(74e9)
 	r.daemon.Always("rdma.history", api.RDMAHistoryResult{Changes: []api.RDMAChange{{Link: link, Change: "c1", State: api.RDMAChangeUndone, By: api.Principal{User: "ada", Node: studio}, StartedAt: api.TimeOf(now()), Since: api.TimeOf(now())}}})

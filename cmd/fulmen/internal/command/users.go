@@ -2,12 +2,11 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -17,25 +16,27 @@ const everybody = "everybody"
 
 func (r *run) usersCommand() *cobra.Command {
 	list := &cobra.Command{
-		Use: "users", Short: "As which local account people's jobs run on this Mac", Args: cobra.NoArgs,
-		Long: "As which local account the jobs of the cluster's people run on this Mac. WHO is a person, USER@NODE, for whom that\n" +
-			"member vouches; or a NODE, for all its people; or everybody, for all people of all members. The line that says most\n" +
-			"closely who is meant counts. Only this Mac's own administrators change this.",
+		Use: "users", Short: "Which local account each person's jobs run as on this Mac", Args: cobra.NoArgs,
+		Long: "Which local account the jobs of people in the cluster run as on this Mac. WHO is a person, USER@NODE, for whom that\n" +
+			"member vouches; or a NODE, for all its people; or everybody, for all people of all members. The most specific line\n" +
+			"for a person counts. Only administrators of this Mac can change this.",
 		Example: "  fulmen users\n  fulmen users map mac-mini ada\n  fulmen users unmap bob@mac-mini\n  fulmen users forget bob@mac-mini",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.with(c.Context(), func(c2 *client.Client) error { return r.users(c.Context(), c2) })
-		},
+		RunE: r.asks(func(ctx context.Context, c *client.Client, _ []string) error {
+			return answered(ctx, r, c, "cluster.users", nil, func(w *show.Page, result api.ClusterUsersResult) {
+				r.view().Users(w, result.Users, nodeNames(ctx, c))
+			})
+		}),
 	}
 	list.AddCommand(r.usersMap(), &cobra.Command{
-		Use: "unmap WHO", Short: "Let somebody's jobs run here no more", Args: cobra.ExactArgs(1),
-		Long:    "Jobs of WHO do not run on this Mac, whatever counts for their node or for everybody.",
+		Use: "unmap WHO", Short: "Stop letting somebody's jobs run here", Args: cobra.ExactArgs(1),
+		Long:    "Jobs of WHO no longer run on this Mac, even if their node or everybody may.",
 		Example: "  fulmen users unmap bob@mac-mini",
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.changeUsers(c.Context(), args[0], "", false)
 		},
 	}, &cobra.Command{
-		Use: "forget WHO", Short: "Take a line away, so that a wider one counts", Args: cobra.ExactArgs(1),
-		Long:    "Takes the line of WHO away: what is said of their node, or of everybody, counts for them again.",
+		Use: "forget WHO", Short: "Remove a line, so that a more general one applies", Args: cobra.ExactArgs(1),
+		Long:    "Removes the line of WHO: the line of their node, or of everybody, applies to them again.",
 		Example: "  fulmen users forget bob@mac-mini",
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.changeUsers(c.Context(), args[0], "", true)
@@ -55,25 +56,14 @@ func (r *run) usersMap() *cobra.Command {
 			account := ""
 			if !nobody {
 				if account = args[1]; account == "" {
-					return usage("ACCOUNT is empty; fulmen users unmap takes an account away")
+					return usage("ACCOUNT is empty; to take an account away: fulmen users unmap WHO")
 				}
 			}
 			return r.changeUsers(c.Context(), args[0], account, false)
 		},
 	}
-	c.Flags().BoolVar(&nobody, "nobody", false, "no account: the same as fulmen users unmap")
+	c.Flags().BoolVar(&nobody, "nobody", false, "no account; the same as fulmen users unmap")
 	return c
-}
-
-func (r *run) users(ctx context.Context, c *client.Client) error {
-	result, err := client.Call[api.ClusterUsersResult](ctx, c, "cluster.users", nil)
-	if err != nil {
-		return err
-	}
-	if r.json {
-		return text.JSON(r.Out, result)
-	}
-	return r.view().Users(r.Out, result.Users, nodeNames(ctx, c))
 }
 
 // changeUsers changes a line of the map.
@@ -84,27 +74,19 @@ func (r *run) changeUsers(ctx context.Context, word, account string, forget bool
 			return err
 		}
 		params.Account, params.Forget = account, forget
-		result, err := client.Call[api.Empty](ctx, c, "cluster.map_user", params)
-		if err != nil {
-			return err
-		}
-		if r.json {
-			return text.JSON(r.Out, result)
-		}
-		switch word = text.Clean(word); {
+		words := "Jobs of " + word + " run here as " + account + ". What this Mac lends: fulmen sharing"
+		switch {
 		case forget:
-			_, err = fmt.Fprintf(r.Out, "Nothing is said of %s any more; a wider line counts, if there is one.\n", word)
+			words = "The line of " + word + " is removed; a more general line applies, if there is one."
 		case account == "":
-			_, err = fmt.Fprintf(r.Out, "Jobs of %s do not run here.\n", word)
-		default:
-			_, err = fmt.Fprintf(r.Out, "Jobs of %s run here as %s. What this Mac lends: fulmen sharing\n", word, text.Clean(account))
+			words = "Jobs of " + word + " do not run here."
 		}
-		return err
+		return r.done(ctx, c, "cluster.map_user", params, words)
 	})
 }
 
 // whose reads whose line of the map is meant.
-func whose(word string, names map[api.NodeID]string) (api.ClusterMapUserParams, error) {
+func whose(word string, names show.Names) (api.ClusterMapUserParams, error) {
 	if word == everybody {
 		return api.ClusterMapUserParams{Members: true}, nil
 	}
@@ -123,7 +105,7 @@ func whose(word string, names map[api.NodeID]string) (api.ClusterMapUserParams, 
 }
 
 // principal reads a person, whose node may be written as its name.
-func principal(word string, names map[api.NodeID]string) (api.Principal, error) {
+func principal(word string, names show.Names) (api.Principal, error) {
 	at := strings.LastIndexByte(word, '@')
 	if at >= 0 {
 		for id, name := range names {
@@ -135,9 +117,7 @@ func principal(word string, names map[api.NodeID]string) (api.Principal, error) 
 	}
 	who, err := api.ParsePrincipal(word)
 	if err != nil {
-		e := *api.AsError(err)
-		e.Data.Remedy = "Write it as USER@NODE, NODE or everybody, with a name or id that fulmen peers shows."
-		return who, &e
+		return who, advised(api.AsError(err), "Write it as USER@NODE, NODE or everybody, with a name or id that fulmen peers shows.")
 	}
 	return who, nil
 }

@@ -15,7 +15,7 @@ import (
 // name.
 const nobodyUID = "65534"
 
-// Account is as whom the daemons run, and the jobs of all members.
+// Account is the account under which the daemons run, and the jobs of all members.
 type Account struct {
 	// Name is the account's; empty: there is none as which jobs may run, and the
 	// daemons run as this process does.

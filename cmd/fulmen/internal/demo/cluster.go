@@ -40,13 +40,13 @@ type Options struct {
 	Nodes int
 	// Folder is where everything is kept; it exists, and is Account's.
 	Folder string
-	// Account is as whom the daemons run, and the jobs of all members.
+	// Account is the account under which the daemons run, and the jobs of all members.
 	Account Account
 	// Within is how long it may take until the cluster is whole; 0 = so long as
 	// machines with few cores need for so many Macs.
 	Within time.Duration
-	// Tell gets what is done, for a person; a line without its end.
-	Tell func(string)
+	// Print gets what is done, for a person; a line without its end.
+	Print func(string)
 }
 
 // Cluster is a simulated cluster that runs.
@@ -103,7 +103,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	for _, mac := range macs {
 		c.Nodes = append(c.Nodes, &Node{Mac: mac, Home: filepath.Join(o.Folder, mac)})
 	}
-	c.tell("Starting %d daemons ...", len(macs))
+	c.printf("Starting %d daemons…", len(macs))
 	for _, n := range c.Nodes {
 		if err := n.start(c, socket); err != nil {
 			return c, err
@@ -129,11 +129,11 @@ func (c *Cluster) macs(ctx context.Context) ([]string, error) {
 		Macs []string `json:"macs"`
 	}
 	if err := json.Unmarshal([]byte(line), &first); err != nil || len(first.Macs) == 0 {
-		return nil, api.Errorf(api.ReasonMalformedMessage, "fulmend", "The simulated world does not say which Macs it has: %q.", line)
+		return nil, api.Errorf(api.ReasonMalformedMessage, "fulmend", "The simulated world did not say which Macs it has: %q.", line)
 	}
 	for _, mac := range first.Macs {
 		if !filepath.IsLocal(mac) || strings.ContainsRune(mac, filepath.Separator) {
-			return nil, api.Errorf(api.ReasonBadValue, "", "The Mac %q of the scenario makes no folder.", mac)
+			return nil, api.Errorf(api.ReasonBadValue, "", "The Mac name %q of the scenario cannot be used as a folder.", mac)
 		}
 	}
 	if c.options.Nodes > len(first.Macs) {
@@ -145,9 +145,9 @@ func (c *Cluster) macs(ctx context.Context) ([]string, error) {
 	return first.Macs, nil
 }
 
-func (c *Cluster) tell(format string, args ...any) {
-	if c.options.Tell != nil {
-		c.options.Tell(fmt.Sprintf(format, args...))
+func (c *Cluster) printf(format string, args ...any) {
+	if c.options.Print != nil {
+		c.options.Print(fmt.Sprintf(format, args...))
 	}
 }
 

@@ -67,11 +67,11 @@ func whole(t *testing.T, c *Cluster) error {
 
 func TestClusterBecomesWholeAndLeavesNothing(t *testing.T) {
 	is := is.New(t)
-	var told []string
-	c, err := begin(t, "sound", Options{Tell: func(s string) { told = append(told, s) }})
+	var reported []string
+	c, err := begin(t, "sound", Options{Print: func(s string) { reported = append(reported, s) }})
 	is.NoErr(err)
 	is.NoErr(whole(t, c))
-	is.Equal(told, []string{"Starting 3 daemons ...", "Pairing b with a ...", "Pairing c with a ..."})
+	is.Equal(reported, []string{"Starting 3 daemons…", "Pairing b with a…", "Pairing c with a…"})
 	is.Equal(string(c.ID), "1627a5fa4a54af2e098cf3ca6dfb55b5")
 	state := c.look(t.Context())
 	is.Equal(len(state.Missing), 0)
@@ -94,33 +94,33 @@ func TestFirstMacsOnly(t *testing.T) {
 // TestWhatIsInTheWayIsNamed has one part of a cluster fail.
 func TestWhatIsInTheWayIsNamed(t *testing.T) {
 	for _, c := range []struct {
-		wrong  string
-		within time.Duration
-		says   string
-		reason api.Reason
+		wrong   string
+		within  time.Duration
+		reports string
+		reason  api.Reason
 	}{
-		{"no-world", 0, "The simulated world ended (exit status 2).\nfulmend: there is no scenario stub", api.ReasonInternal},
-		{"no-b", 0, "The daemon of b ended (exit status 1).\nfulmend: the disk is full", api.ReasonInternal},
-		{"deaf-b", 10 * time.Second, "it was waited for b to join a.\nNo verified path leads to the node.", api.ReasonDeadline},
-		{"blind-c", 10 * time.Second, "every Mac to see the state of every other one.\nc has no memory document of a\nc has no memory document of b", api.ReasonDeadline},
+		{"no-world", 0, "The simulated world ended (exit code 2).\nfulmend: there is no scenario stub", api.ReasonInternal},
+		{"no-b", 0, "The daemon of b ended (exit code 1).\nfulmend: the disk is full", api.ReasonInternal},
+		{"deaf-b", 10 * time.Second, "Timed out waiting for b to join a.\nNo verified path leads to the node.", api.ReasonDeadline},
+		{"blind-c", 10 * time.Second, "every Mac to see the state of all the others.\nc has no memory document of a\nc has no memory document of b", api.ReasonDeadline},
 	} {
 		t.Run(c.wrong, func(t *testing.T) {
-			said := ""
+			reported := ""
 			// A busy machine may need longer to come as far as to what is in the way.
-			for within := c.within; said == "" || !strings.HasSuffix(said, c.says) && within > 0 && within <= 8*c.within; within *= 2 {
+			for within := c.within; reported == "" || !strings.HasSuffix(reported, c.reports) && within > 0 && within <= 8*c.within; within *= 2 {
 				cluster, err := begin(t, c.wrong, Options{Within: within})
 				if err == nil {
 					err = whole(t, cluster)
 				}
 				e := api.AsError(err)
 				is.New(t).Equal(e.Data.Reason, c.reason)
-				said = e.Message
+				reported = e.Message
 				for _, cause := range e.Data.Causes {
-					said += "\n" + cause.Message
+					reported += "\n" + cause.Message
 				}
 			}
-			if !strings.HasSuffix(said, c.says) {
-				t.Errorf("it says %q", said)
+			if !strings.HasSuffix(reported, c.reports) {
+				t.Errorf("it says %q", reported)
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -18,7 +19,7 @@ const again = 250 * time.Millisecond
 func (c *Cluster) Pair(ctx context.Context) error {
 	first := c.Nodes[0]
 	for _, n := range c.Nodes[1:] {
-		c.tell("Pairing %s with %s ...", n.Mac, first.Mac)
+		c.printf("Pairing %s with %s…", n.Mac, first.Mac)
 		joined, err := n.join(ctx, first, c.options.Account)
 		if err != nil {
 			return err
@@ -62,11 +63,7 @@ func (n *Node) join(ctx context.Context, first *Node, as Account) (api.ClusterJo
 		case !isEarly(err):
 			return joined, at(n, err)
 		}
-		pause := time.NewTimer(again)
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
+		if !client.Pause(ctx, again) {
 			return joined, because(late(ctx, n.Mac+" to join "+first.Mac), err)
 		}
 	}
@@ -93,4 +90,54 @@ func because(err, cause error) error {
 	e := *api.AsError(err)
 	e.Data.Causes = append(e.Data.Causes, api.AsError(cause).Cause())
 	return &e
+}
+
+// lend has a Mac run the jobs of all members as the account, and those of whoever
+// asks from this process.
+func (n *Node) lend(ctx context.Context, a Account) error {
+	_, err := client.Call[api.Empty](ctx, n.client, "cluster.map_user", api.ClusterMapUserParams{Members: true, Account: a.Name})
+	if err != nil {
+		return at(n, err)
+	}
+	if _, err := client.Call[api.Sharing](ctx, n.client, "cluster.set_sharing", api.ClusterSetSharingParams{Jobs: api.JobsMapped}); err != nil {
+		return at(n, err)
+	}
+	if caller, isOther := a.caller(n.ID); isOther {
+		if _, err := client.Call[api.Empty](ctx, n.client, "cluster.map_user", api.ClusterMapUserParams{Principal: caller, Account: a.Name}); err != nil {
+			return at(n, err)
+		}
+	}
+	return nil
+}
+
+// endJobs ends all jobs and waits until they have ended: what runs in them belongs
+// to no daemon and would go on until it finds that none is left.
+func (c *Cluster) endJobs(ctx context.Context) {
+	for _, n := range c.Nodes {
+		if n.client == nil || !n.process.isRunning() {
+			continue
+		}
+		list, err := client.Call[api.JobListResult](ctx, n.client, "job.list", api.JobListParams{})
+		if err != nil {
+			continue // the next one may answer
+		}
+		var all sync.WaitGroup
+		for _, j := range list.Jobs {
+			all.Go(func() { n.endJob(ctx, j.Job) })
+		}
+		all.Wait()
+		return
+	}
+}
+
+// endJob ends a job; where that fails it ends with its lease.
+func (n *Node) endJob(ctx context.Context, id api.JobID) {
+	_, changes, err := client.Stream[api.JobWatchResult, api.JobChanged](ctx, n.client, "job.watch", api.JobSelect{Job: id})
+	if err != nil {
+		return
+	}
+	if _, err := client.Call[api.Empty](ctx, n.client, "job.stop", api.JobStopParams{Job: id, Kill: true}); err != nil {
+		return
+	}
+	_ = client.ToEnd(changes, func(c api.JobChanged) bool { return c.Terminal }) // as said above
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -25,13 +26,13 @@ const (
 
 // process is a program that this one started.
 type process struct {
-	name  string // for people
-	cmd   *exec.Cmd
-	life  io.Closer // its standard input, which ends with this program
-	ready chan string
-	ended chan struct{}
-	err   error // why, once ended
-	said  *saying
+	name   string // for people
+	cmd    *exec.Cmd
+	life   io.Closer // its standard input, which ends with this program
+	ready  chan string
+	ended  chan struct{}
+	err    error // why, once ended
+	output *lineWriter
 }
 
 // start starts a program as an account, in the process group of leader, or in a
@@ -45,7 +46,7 @@ func start(name string, leader *process, as Account, variables []string, isReady
 		p.cmd.SysProcAttr.Pgid = leader.cmd.Process.Pid
 	}
 	p.cmd.WaitDelay = outputDelay
-	p.said = &saying{line: func(line string) {
+	p.output = &lineWriter{line: func(line string) {
 		if isReady(line) {
 			select {
 			case p.ready <- line:
@@ -53,7 +54,7 @@ func start(name string, leader *process, as Account, variables []string, isReady
 			}
 		}
 	}}
-	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	life, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -75,9 +76,8 @@ func start(name string, leader *process, as Account, variables []string, isReady
 
 // notStarted is the error of a program of ours that does not start.
 func notStarted(program string) *api.Error {
-	e := api.Errorf(api.ReasonInternal, program, "%s could not be started.", program)
-	e.Data.Remedy = "Install fulmen and fulmend from the same release."
-	return e
+	return api.Errorf(api.ReasonInternal, program, "%s could not be started.", program).
+		WithRemedy("Install fulmen and fulmend from the same release.")
 }
 
 // await waits until the process says that it is ready, and gives the line.
@@ -110,16 +110,18 @@ func (p *process) isRunning() bool {
 // how says how a process ended.
 func (p *process) how() string {
 	if p.err == nil {
-		return "exit status 0"
+		return "exit code 0"
+	}
+	if ended, ok := errors.AsType[*exec.ExitError](p.err); ok && ended.Exited() {
+		return fmt.Sprintf("exit code %d", ended.ExitCode())
 	}
 	return p.err.Error()
 }
 
 // failure is an end that nobody asked for, with the last words.
 func (p *process) failure() error {
-	e := api.Errorf(api.ReasonInternal, p.name, "%s ended (%s).", p.name, p.how())
-	e.Data.Remedy = ""
-	for line := range strings.SplitSeq(p.said.end(), "\n") {
+	e := api.Errorf(api.ReasonInternal, p.name, "%s ended (%s).", p.name, p.how()).WithRemedy("")
+	for line := range strings.SplitSeq(p.output.end(), "\n") {
 		if line != "" {
 			e.Data.Causes = append(e.Data.Causes, api.Cause{Message: line})
 		}
@@ -151,14 +153,12 @@ func late(ctx context.Context, what string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return api.Errorf(api.ReasonCancelled, "", "Cancelled while waiting for %s.", what)
 	}
-	e := api.Errorf(api.ReasonDeadline, "", "The time is over; it was waited for %s.", what)
-	e.Data.WaitingFor = what
-	e.Data.Remedy = "Give it longer with --within, or look into the logs with --keep."
-	return e
+	return api.Errorf(api.ReasonDeadline, "", "Timed out waiting for %s.", what).WithWait(what).
+		WithRemedy("Give it more time with --within, or use --keep to look at the logs.")
 }
 
-// saying passes lines on and keeps the end of them.
-type saying struct {
+// lineWriter passes lines on and keeps the end of them.
+type lineWriter struct {
 	line func(string)
 
 	mu   sync.Mutex
@@ -167,7 +167,7 @@ type saying struct {
 }
 
 // Write takes output of a process; it never fails.
-func (s *saying) Write(p []byte) (int, error) {
+func (s *lineWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept = append(s.kept, p...)
@@ -190,7 +190,7 @@ func (s *saying) Write(p []byte) (int, error) {
 }
 
 // end is what was said last.
-func (s *saying) end() string {
+func (s *lineWriter) end() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return string(bytes.TrimSpace(s.kept))

@@ -94,12 +94,7 @@ func (c *Cluster) Follow(ctx context.Context, show func(State) (enough bool, err
 			return c.world.failure()
 		case <-look.C:
 		case <-changed:
-			wait := time.NewTimer(settle)
-			select {
-			case <-wait.C:
-			case <-ctx.Done():
-				wait.Stop()
-			}
+			client.Pause(ctx, settle)
 		}
 	}
 }
@@ -242,7 +237,7 @@ func (c *Cluster) Complete(ctx context.Context, show func(State) error) error {
 	if err == nil || ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 		return err
 	}
-	e := *api.AsError(late(ctx, "every Mac to see the state of every other one"))
+	e := *api.AsError(late(ctx, "every Mac to see the state of all the others"))
 	for _, m := range last.Missing {
 		e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: api.ReasonDeadline, Message: m})
 	}

@@ -14,7 +14,7 @@ import (
 // TestDocsHaveJobsThatWork reads the files that the documentation shows.
 func TestDocsHaveJobsThatWork(t *testing.T) {
 	found := 0
-	for _, page := range []string{"cli.md", "from-mlx-launch.md"} {
+	for _, page := range []string{"jobs.md", "from-mlx-launch.md"} {
 		is := is.New(t)
 		content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", page))
 		is.NoErr(err)

@@ -2,6 +2,7 @@ package jobfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,12 +91,12 @@ func decode(text string) (values map[string]any, lines tomltext.Lines, problem *
 	}
 	layout, err := tomltext.Scan(text) // what is no TOML the decoder says better
 	if errors.Is(err, tomltext.ErrTooDeep) {
-		return broken(0, "tables or lists are too deep inside each other")
+		return broken(0, "tables or lists are nested too deeply")
 	}
 	// The library panics with other values than its errors only through a defect.
 	defer func() {
 		if recover() != nil {
-			values, lines, problem = broken(0, "the text is no TOML")
+			values, lines, problem = broken(0, "the file is not valid TOML")
 		}
 	}()
 	if _, err := toml.Decode(text, &values); err != nil {
@@ -107,10 +108,13 @@ func decode(text string) (values map[string]any, lines tomltext.Lines, problem *
 	return values, layout.Lines, nil
 }
 
+// given is what a value of the file is, in words, by the decoder's own; the rest are numbers.
+var given = map[string]string{"string": "a string", "bool": "true or false", "array": "a list", "object": "a table"}
+
 // wrongType is the decoder's complaint about a value.
 func (r *reader) wrongType(err error) Problem {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return Problem{r.lineOf(e.Field), fmt.Sprintf("%s is a %s where %s is wanted", e.Field, e.Value, wanted(e.Type))}
+		return Problem{r.lineOf(e.Field), fmt.Sprintf("%s must be %s, not %s", e.Field, wanted(e.Type), cmp.Or(given[e.Value], "a number"))}
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return Problem{0, strings.TrimSuffix(e.Message, ".")}

@@ -72,21 +72,23 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"[placement]\nranks = 2\n[placement.more]\nx = 1\n", `job.toml:3: there is no field "more" in placement`},
 		{"[placement]\nrank = 2\n", `job.toml:2: there is no field "rank" in placement; the nearest is ranks; `},
 		{"[placement]\nmin_node = 2\n", `job.toml:2: there is no field "min_node" in placement; the nearest is min_nodes; `},
-		{"[deadlines]\nsilense = 2\n", `job.toml:2: there is no field "silense" in deadlines; the fields are `},                                   // too far
-		{"[[publish]]\nport = 1\n[[publish]]\nlan = true\nport = \"x\"\n", `job.toml:2: publish.port is a string where a whole number is wanted`}, // the first of that path
+		{"[deadlines]\nsilense = 2\n", `job.toml:2: there is no field "silense" in deadlines; the fields are `},                             // too far
+		{"[[publish]]\nport = 1\n[[publish]]\nlan = true\nport = \"x\"\n", `job.toml:2: publish.port must be a whole number, not a string`}, // the first of that path
 		{"placement = {ranks = 1, x = 2}", `job.toml:1: there is no field "x" in placement`},
 		{"[[publish]]\nport = 1\n[[publish]]\nports = 2\n", `job.toml:4: there is no field "ports" in publish; the nearest is port; the fields are lan, port`},
-		{"\n[placement]\nranks = \"two\"\n", `job.toml:3: placement.ranks is a string where a whole number is wanted`},
-		{"[deadlines]\nrun_s = \"1h\"\n", `job.toml:2: deadlines.run_s is a string where a number is wanted`},
-		{"[placement]\nbackend = \"mpi\"\n", `job.toml:2: placement.backend is one of auto, jaccl, jaccl-ring, ring, not "mpi"`},
+		{"\n[placement]\nranks = \"two\"\n", `job.toml:3: placement.ranks must be a whole number, not a string`},
+		{"[deadlines]\nrun_s = \"1h\"\n", `job.toml:2: deadlines.run_s must be a number, not a string`},
+		{"[placement]\nbackend = \"mpi\"\n", `job.toml:2: placement.backend must be one of auto, jaccl, jaccl-ring, ring, not "mpi"`},
 		{"[placement]\n\nnodes = [\"mac-studio\", \"mini\"]\n", `job.toml:3: placement.nodes: There is no node "mini"`},
 		{"a = 1\nb = 2\n", "job.toml:1: there is no field \"a\""},
 		{"name = \"x\n", "job.toml:1: "},
 		{"name = 1\nname = 2\n", "job.toml:2: "},
-		{strings.Repeat("[", 100), "job.toml: tables or lists are too deep"},
+		{strings.Repeat("[", 100), "job.toml: tables or lists are nested too deeply"},
 		{"\xff", "not text in UTF-8"},
 		{strings.Repeat("# long\n", 10_000), "more than the 65536 of a job"},
-		{"program = 3\n", "job.toml:1: program is a number where a table is wanted"},
+		{"[placement]\nranks = [1]\n", "job.toml:2: placement.ranks must be a whole number, not a list"},
+		{"[placement]\nranks = true\n", "job.toml:2: placement.ranks must be a whole number, not true or false"},
+		{"program = 3\n", "job.toml:1: program must be a table, not a number"},
 		{"\"a,b\" = 3\n", `job.toml:1: there is no field "a,b"`},
 	} {
 		t.Run(c.want, func(t *testing.T) {

@@ -125,7 +125,7 @@ func (r *reader) value(at place, v any, t reflect.Type) any {
 		return string(id)
 	case isText && t.Implements(enumType):
 		if all := reflect.Zero(t).Interface().(api.Enum).Values(); !slices.Contains(all, word) {
-			r.fail(at, "%s is one of %s, not %q", at.path, strings.Join(all, ", "), word)
+			r.fail(at, "%s must be one of %s, not %q", at.path, strings.Join(all, ", "), word)
 		}
 	case t.Kind() == reflect.Struct:
 		if values, ok := v.(map[string]any); ok {

@@ -118,7 +118,7 @@ func (l *Lines) Write(p api.OutputPiece) error {
 		if to := l.screenOf(s); to.line.open {
 			to.end(l) // what follows is another line
 		}
-		l.note(fmt.Sprintf("... %d bytes that rank %d printed are not kept ...", p.SkippedBytes, p.Rank))
+		l.note(fmt.Sprintf("… %d bytes that rank %d printed are not kept …", p.SkippedBytes, p.Rank))
 	}
 	if p.Notice != nil {
 		l.note(text.Clean(fmt.Sprintf("fulmen: rank %d: %s", p.Rank, p.Notice.Message)))

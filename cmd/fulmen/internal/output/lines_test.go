@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func piece(rank int, stream api.OutputStream, data string) api.OutputPiece {
@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 		{"colours, and a line drawn over", Options{Prefix: true, OutTerminal: true}, -1, []api.OutputPiece{out(1, "a\rb\r\nc\n")},
 			"\x1b[32m[1]\x1b[0m a\r\x1b[32m[1]\x1b[0m b\r\n\x1b[32m[1]\x1b[0m c\n", ""},
 		{"dropped", Options{Prefix: true}, -1, []api.OutputPiece{out(0, "a"), {Attempt: 1, Stream: api.StreamOut, SkippedBytes: 12, Data: []byte("z\n")}},
-			"[0] a\n[0] z\n", "... 12 bytes that rank 0 printed are not kept ...\n"},
+			"[0] a\n[0] z\n", "… 12 bytes that rank 0 printed are not kept …\n"},
 		{"why output waits", Options{Prefix: true, Together: true, OutTerminal: true}, -1,
 			[]api.OutputPiece{{Attempt: 1, Rank: 1, Notice: &api.Cause{Message: "Its node does not answer.\x1b[2J"}}, out(1, "b\n")},
 			"\x1b[32m[1]\x1b[0m b\n", "fulmen: rank 1: Its node does not answer.\\x1b[2J\n"},
@@ -161,7 +161,7 @@ var prefixed = regexp.MustCompile(`^\[(\d+)\] (.*)$`)
 // apart what was written: every line is whole and has the right rank, and each
 // rank's lines are complete and in order.
 func TestNothingIsLost(t *testing.T) {
-	for seed := range seeds.Upto(t, 200) {
+	for seed := range testkit.Upto(t, 200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			is := is.New(t)
 			random := seed.Source(7)
@@ -254,7 +254,7 @@ func FuzzClean(f *testing.F) {
 			return b.String()
 		}
 		whole := show(func(left int) int { return left })
-		chance := seeds.Seed(seed).Source(0)
+		chance := testkit.Seed(seed).Source(0)
 		if pieces := show(func(left int) int { return 1 + chance.IntN(left) }); pieces != whole {
 			t.Fatalf("%q in pieces, %q as a whole", pieces, whole)
 		}

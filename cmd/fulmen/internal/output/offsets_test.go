@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func TestOffsets(t *testing.T) {
@@ -39,7 +39,7 @@ func TestOffsets(t *testing.T) {
 // TestEveryByteIsTakenOnce sends a stream in pieces, again and again from anywhere
 // before.
 func TestEveryByteIsTakenOnce(t *testing.T) {
-	for seed := range seeds.Upto(t, 50) {
+	for seed := range testkit.Upto(t, 50) {
 		random := seed.Source(1)
 		whole := make([]byte, 500)
 		for i := range whole {

@@ -107,7 +107,7 @@ func (r *Redactor) text(at place, s string) string {
 // isID reports whether the name of a document is made of ids and numbers alone.
 func isID(rule api.NameRule, s string) bool {
 	switch rule {
-	case api.NameEmpty, api.NameReceptacle, api.NameLink, api.NameJob, api.NameRank, api.NameHolder, api.NameNode:
+	case api.NameEmpty, api.NamePortNumber, api.NameLink, api.NameJob, api.NameRank, api.NameHolder, api.NameNode:
 		return rule.Check(s) == nil
 	case api.NamePath:
 		return api.NameLink.Check(s) == nil

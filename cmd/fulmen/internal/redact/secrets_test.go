@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // planter makes texts with a secret at every place that holds a text.
@@ -161,7 +161,7 @@ func everywhere() map[string]func(*planter) (reflect.Type, any) {
 func TestNoSecretIsInJSON(t *testing.T) {
 	for name, make := range everywhere() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds.Upto(t, 12) {
+			for seed := range testkit.Upto(t, 12) {
 				p := &planter{Rand: seed.Source(1)}
 				typ, v := make(p)
 				raw, err := json.Marshal(v)
@@ -182,7 +182,7 @@ func TestNoSecretIsInLines(t *testing.T) {
 	names := strings.Fields(`node peer job rank link end reason code condition kind phase state area method version level interface peer_interface
 		receptacle port uid n more bytes documents ranks exit_code attempt pid again_in error err path from at account name principal cluster line
 		msg package time`)
-	for seed := range seeds.Upto(t, 25) {
+	for seed := range testkit.Upto(t, 25) {
 		p := &planter{Rand: seed.Source(2)}
 		var out bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&out, nil)).With("package", "rank")

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"fulmen/app/text"
@@ -10,21 +9,17 @@ import (
 )
 
 // Audit writes what others did on this Mac, a line for each entry, the oldest first.
-func (v View) Audit(w io.Writer, entries []api.AuditEntry, nodes []api.NodeView) error {
+func (v View) Audit(w *Page, entries []api.AuditEntry, nodes []api.NodeView) {
 	if len(entries) == 0 {
-		return line(w, "Nobody else did anything here that concerns you. With sudo, everything is shown.")
+		w.Line("Nobody else did anything here that concerns you. To see everything: sudo fulmen events --audit")
+		return
 	}
 	form := "01-02 15:04"
 	if v.Wide {
 		form = "2006-01-02 15:04:05"
 	}
 	at := func(t api.Time) string { return t.In(v.Now.Location()).Format(form) }
-	people := auditNames{names: namesOf(nodes)}
-	for _, n := range nodes {
-		if n.Self {
-			people.self = n.Node
-		}
-	}
+	people := auditNames{NamesOf(nodes), Self(nodes).Node}
 	table := text.NewTable("WHEN", "WHY", "WHO DID WHAT")
 	dropped := uint64(0)
 	for _, e := range entries {
@@ -35,15 +30,15 @@ func (v View) Audit(w io.Writer, entries []api.AuditEntry, nodes []api.NodeView)
 		table.Row(at(e.First), string(e.Why), people.did(e, last, v.Wide))
 		dropped += e.Dropped
 	}
-	if err := table.Write(w); err != nil || dropped == 0 {
-		return err
+	fmt.Fprint(w, table)
+	if dropped > 0 {
+		fmt.Fprintf(w, "%d older calls were dropped to make room.\n", dropped)
 	}
-	return line(w, fmt.Sprintf("%d older calls were dropped to make room.", dropped))
 }
 
 // auditNames name nodes and people; those of this Mac by their user alone.
 type auditNames struct {
-	names
+	Names
 	self api.NodeID
 }
 
@@ -51,7 +46,7 @@ func (n auditNames) person(p api.Principal) string {
 	if p.Node == n.self {
 		return p.User
 	}
-	return person(p, n.names)
+	return person(p, n.Names)
 }
 
 // auditRoom is what a line of 80 columns has left for who did what.
@@ -64,13 +59,13 @@ func (n auditNames) did(e api.AuditEntry, last string, all bool) string {
 	who := n.person(e.By)
 	switch {
 	case !e.By.Valid():
-		who = n.of(e.Node)
+		who = n.Of(e.Node)
 	case e.Node != "" && e.Node != e.By.Node:
-		who = n.of(e.Node) + " for " + who
+		who = n.Of(e.Node) + " for " + who
 	}
 	subject := e.Subject
-	for id := range n.names {
-		subject = strings.ReplaceAll(subject, string(id), n.of(id))
+	for id := range n.Names {
+		subject = strings.ReplaceAll(subject, string(id), n.Of(id))
 	}
 	var of, as, why, times string
 	if e.Of.Valid() && e.Of != e.By {

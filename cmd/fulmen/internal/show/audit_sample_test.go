@@ -1,7 +1,6 @@
 package show
 
 import (
-	"io"
 	"time"
 
 	"fulmen/daemon/api"
@@ -30,10 +29,10 @@ func audited() []api.AuditEntry {
 }
 
 // auditScreens are what fulmen events --audit shows.
-func auditScreens(view, wide View) map[string]func(io.Writer) error {
-	return map[string]func(io.Writer) error{
-		"audit":      func(w io.Writer) error { return view.Audit(w, audited()[:8], clusterNodes()) },
-		"audit_wide": func(w io.Writer) error { return wide.Audit(w, audited(), clusterNodes()) },
-		"audit_none": func(w io.Writer) error { return view.Audit(w, nil, clusterNodes()) },
+func auditScreens(view, wide View) map[string]func(*Page) {
+	return map[string]func(*Page){
+		"audit":      func(w *Page) { view.Audit(w, audited()[:8], clusterNodes()) },
+		"audit_wide": func(w *Page) { wide.Audit(w, audited(), clusterNodes()) },
+		"audit_none": func(w *Page) { view.Audit(w, nil, clusterNodes()) },
 	}
 }

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 type Changes struct {
 	View
 	// Names are the short names of the nodes.
-	Names map[api.NodeID]string
+	Names Names
 
 	docs map[api.Key]api.Document
 }
@@ -28,9 +27,9 @@ func (c *Changes) Begin(docs []api.Document) {
 	}
 }
 
-// Tell is a document in one line: a hardware document that follows another as
+// Line is a document in one line: a hardware document that follows another as
 // the difference, any other as it is.
-func (c *Changes) Tell(d api.Document) string {
+func (c *Changes) Line(d api.Document) string {
 	before, had := c.docs[d.Key()]
 	if c.docs == nil {
 		c.docs = map[api.Key]api.Document{}
@@ -38,8 +37,8 @@ func (c *Changes) Tell(d api.Document) string {
 	c.docs[d.Key()] = d
 	out := ""
 	if had && !d.Deleted && !before.Deleted {
-		if out = c.difference(before, d); out == "" && lastTold(before) != "" && lastTold(d) == "" {
-			out = "told again: " + c.state(d)
+		if out = c.difference(before, d); out == "" && lastReported(before) != "" && lastReported(d) == "" {
+			out = "reported again: " + c.state(d)
 		}
 	}
 	if out == "" {
@@ -60,41 +59,14 @@ func (c *Changes) Gone(k api.Key) string {
 }
 
 // Name is a node's short name, or its id.
-func (c *Changes) Name(id api.NodeID) string { return names(c.Names).of(id) }
+func (c *Changes) Name(id api.NodeID) string { return c.Names.Of(id) }
 
 // state is a document as it is.
 func (c *Changes) state(d api.Document) string {
 	if d.Deleted {
 		return "gone"
 	}
-	out, ok := c.hardware(d)
-	if !ok {
-		out = c.summary(d)
-	}
-	return join(", ", out, lastTold(d))
-}
-
-// hardware is a document about ports and paths as it is; false for others.
-func (c *Changes) hardware(d api.Document) (string, bool) {
-	switch d.Kind {
-	case api.KindThunderbolt:
-		var t api.Thunderbolt
-		err := d.Decode(&t)
-		return c.port(t, d), err == nil
-	case api.KindRDMA:
-		var r api.RDMA
-		err := d.Decode(&r)
-		return rdmaState(r), err == nil
-	case api.KindReach:
-		var r api.Reach
-		err := d.Decode(&r)
-		return c.reach(r), err == nil
-	case api.KindLinkProfile:
-		var p api.LinkProfile
-		err := d.Decode(&p)
-		return c.profile(p), err == nil
-	}
-	return "", false
+	return join(", ", c.summary(d), lastReported(d))
 }
 
 // difference is what changed between two documents of hardware; empty where it
@@ -102,60 +74,41 @@ func (c *Changes) hardware(d api.Document) (string, bool) {
 func (c *Changes) difference(before, after api.Document) string {
 	switch after.Kind {
 	case api.KindThunderbolt:
-		var a, b api.Thunderbolt
-		if before.Decode(&a) == nil && after.Decode(&b) == nil {
-			return c.portChange(a, b, after)
-		}
+		return changed(before, after, func(a, b api.Thunderbolt) string { return c.portChange(a, b, after) })
 	case api.KindRDMA:
-		var a, b api.RDMA
-		if before.Decode(&a) == nil && after.Decode(&b) == nil {
-			return rdmaChange(a, b)
-		}
+		return changed(before, after, rdmaChange)
 	case api.KindNetwork:
-		var a, b api.Network
-		if before.Decode(&a) == nil && after.Decode(&b) == nil {
-			return networkChange(a, b)
-		}
+		return changed(before, after, networkChange)
 	case api.KindReach:
-		var a, b api.Reach
-		if before.Decode(&a) == nil && after.Decode(&b) == nil && a.State != b.State && b.State == api.PathActive {
-			return "now " + c.reach(b)
-		}
+		return changed(before, after, func(a, b api.Reach) string {
+			return choose(a.State != b.State && b.State == api.PathActive, "now "+c.reach(b), "")
+		})
 	}
 	return ""
 }
 
-func isSet(b *bool) bool { return b != nil && *b }
-
-// prefixed puts something in front of a text that is not empty.
-func prefixed(prefix, s string) string {
-	if s == "" {
+// changed is what became different between two documents; nothing where one cannot be read.
+func changed[T any](before, after api.Document, words func(a, b T) string) string {
+	var a, b T
+	if before.Decode(&a) != nil || after.Decode(&b) != nil {
 		return ""
 	}
-	return prefix + s
+	return words(a, b)
 }
 
-// compare is what the second set has more, and less.
-func compare(a, b map[string]bool) (gained, lost []string) {
-	for _, k := range slices.Sorted(maps.Keys(b)) {
-		if !a[k] {
-			gained = append(gained, k)
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(a)) {
-		if !b[k] {
-			lost = append(lost, k)
-		}
-	}
-	return gained, lost
-}
+func isSet(b *bool) bool { return b != nil && *b }
 
-// listed is a sentence about several things; none where there are none.
-func listed(prefix string, things []string) []string {
-	if len(things) == 0 {
-		return nil
+// compared says which of some things came and which went.
+func compared(what, name string, before, after []string) (out []string) {
+	more := func(verb string, of, than []string) {
+		of = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(of))), func(s string) bool { return slices.Contains(than, s) })
+		if len(of) > 0 {
+			out = append(out, name+" "+verb+what+strings.Join(of, ", "))
+		}
 	}
-	return []string{prefix + strings.Join(things, ", ")}
+	more("gained ", after, before)
+	more("lost ", before, after)
+	return out
 }
 
 // networkChange is what became different about a node's interfaces.
@@ -211,19 +164,14 @@ func interfaceChange(a, b api.Interface) []string {
 	default:
 		add("joined " + b.Bridge)
 	}
-	gained, lost := compare(set(addresses(a)), set(addresses(b)))
-	out = append(out, listed(b.Name+" gained ", gained)...)
-	out = append(out, listed(b.Name+" lost ", lost)...)
+	out = append(out, compared("", b.Name, addresses(a), addresses(b))...)
 	number := func(what string, was, is *int64, write func(*int64) string) {
 		if is != nil && (was == nil || *was != *is) {
 			add(what + " " + write(is) + ", was " + write(was))
 		}
 	}
 	number("MTU", a.MTUBytes, b.MTUBytes, func(n *int64) string {
-		if n == nil {
-			return none
-		}
-		return fmt.Sprint(*n)
+		return given(n, func(n int64) string { return fmt.Sprint(n) })
 	})
 	number("speed", a.SpeedBitsPerS, b.SpeedBitsPerS, rate)
 	return out
@@ -238,14 +186,6 @@ func addresses(i api.Interface) []string {
 	return out
 }
 
-func set(things []string) map[string]bool {
-	out := map[string]bool{}
-	for _, t := range things {
-		out[t] = true
-	}
-	return out
-}
-
 // port is what is plugged into a port.
 func (c *Changes) port(t api.Thunderbolt, d api.Document) string {
 	speed := ""
@@ -256,9 +196,9 @@ func (c *Changes) port(t api.Thunderbolt, d api.Document) string {
 	case what != "":
 		return what + speed + c.slow(t)
 	case t.Connected == nil:
-		return "plugged in or not: " + c.unknown(d, "connected")
+		return "not known whether something is plugged in: " + c.unknown(d, "connected")
 	case *t.Connected:
-		return "a device that is neither hub nor computer" + speed
+		return "a device that is neither a hub nor a computer" + speed
 	}
 	return "empty"
 }
@@ -268,11 +208,11 @@ func (c *Changes) port(t api.Thunderbolt, d api.Document) string {
 func (c *Changes) plugged(t api.Thunderbolt) string {
 	var out []string
 	for _, p := range t.Peers {
-		said := "cable to " + c.peer(p)
+		what := "cable to " + c.peer(p)
 		if hubs := depth(t.Hubs, p.Hub); hubs > 0 {
-			said += " through " + count(hubs, "hub")
+			what += " through " + text.Count(hubs, "hub")
 		}
-		out = append(out, said)
+		out = append(out, what)
 	}
 	if len(t.Peers) == 0 {
 		for _, h := range t.Hubs {
@@ -286,7 +226,7 @@ func (c *Changes) plugged(t api.Thunderbolt) string {
 // were seen, else by its own word.
 func (c *Changes) peer(p api.ThunderboltPeer) string {
 	if other, ok := c.far(p); ok {
-		return names(c.Names).end(other.end())
+		return c.Names.end(other.end())
 	}
 	if p.Name == "" {
 		return "a machine without a name"
@@ -371,7 +311,7 @@ func (c *Changes) portChange(a, b api.Thunderbolt, d api.Document) string {
 		case offers && !offered:
 			out = append(out, c.peer(p)+" offers RDMA now")
 		case offered && !offers:
-			out = append(out, c.peer(p)+" offers RDMA no longer")
+			out = append(out, c.peer(p)+" no longer offers RDMA")
 		}
 	}
 	if a.Interface != b.Interface {

@@ -15,11 +15,11 @@ func silenced(d api.Document) api.Document {
 	return d
 }
 
-func clusterNames() map[api.NodeID]string { return namesOf(clusterNodes()) }
+func clusterNames() map[api.NodeID]string { return NamesOf(clusterNodes()) }
 
 // TestChangesOfHardware holds each line of a watch to what a person sees happen.
 func TestChangesOfHardware(t *testing.T) {
-	studioPort := func(p api.Thunderbolt) api.Document { p.Receptacle = 2; return portDoc(t, studio, p) }
+	studioPort := func(p api.Thunderbolt) api.Document { p.PortNumber = 2; return portDoc(t, studio, p) }
 	to := func(speed int64, services ...api.ThunderboltService) api.Thunderbolt {
 		peer := peerOf(second, "1")
 		peer.Services = services
@@ -29,7 +29,7 @@ func TestChangesOfHardware(t *testing.T) {
 	deep := api.ThunderboltHub{Route: "2", Parent: "1", Name: "inner"}
 	behind := peerOf(book, "2")
 	behind.Hub = "2"
-	rdma := func(r api.RDMA) api.Document { r.Receptacle = 2; return rdmaDoc(t, studio, r) }
+	rdma := func(r api.RDMA) api.Document { r.PortNumber = 2; return rdmaDoc(t, studio, r) }
 	device := func(state api.RDMAPortState, gids ...string) *api.RDMADevice {
 		d := &api.RDMADevice{Name: "rdma_en4", PortState: state, GIDs: []api.GID{}}
 		for i, g := range gids {
@@ -70,11 +70,11 @@ func TestChangesOfHardware(t *testing.T) {
 			"cable to a Mac through 2 hubs at 80 Gb/s TB5, was cable to mac-studio-2:1"},
 		{"dock alone", studioPort(api.Thunderbolt{}), studioPort(api.Thunderbolt{Negotiated: at(40), Hubs: []api.ThunderboltHub{hub}}),
 			"hub CalDigit TS5 Plus at 40 Gb/s TB4 where this port can 80 Gb/s"},
-		{"something else", studioPort(api.Thunderbolt{}), studioPort(api.Thunderbolt{Connected: ptr(true)}), "a device that is neither hub nor computer"},
+		{"something else", studioPort(api.Thunderbolt{}), studioPort(api.Thunderbolt{Connected: ptr(true)}), "a device that is neither a hub nor a computer"},
 		{"RDMA offered", studioPort(to(80, api.ServiceIP)), studioPort(to(80, api.ServiceIP, api.ServiceRDMA)), "mac-studio-2:1 offers RDMA now"},
-		{"RDMA withdrawn", studioPort(to(80, api.ServiceRDMA)), studioPort(to(80)), "mac-studio-2:1 offers RDMA no longer"},
-		{"source gone", studioPort(to(80)), silenced(studioPort(to(80))), "cable to mac-studio-2:1 at 80 Gb/s TB5, as last told: What told it went away"},
-		{"source back", silenced(studioPort(to(80))), studioPort(to(80)), "told again: cable to mac-studio-2:1 at 80 Gb/s TB5"},
+		{"RDMA withdrawn", studioPort(to(80, api.ServiceRDMA)), studioPort(to(80)), "mac-studio-2:1 no longer offers RDMA"},
+		{"source gone", studioPort(to(80)), silenced(studioPort(to(80))), "cable to mac-studio-2:1 at 80 Gb/s TB5, last known: The source of this value is gone"},
+		{"source back", silenced(studioPort(to(80))), studioPort(to(80)), "reported again: cable to mac-studio-2:1 at 80 Gb/s TB5"},
 		{"source back with news", silenced(studioPort(to(80))), studioPort(api.Thunderbolt{}), "unplugged, was cable to mac-studio-2:1"},
 		{"nothing to tell", studioPort(to(80)), studioPort(to(80)), "cable to mac-studio-2:1 at 80 Gb/s TB5"},
 
@@ -104,46 +104,46 @@ func TestChangesOfHardware(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			told := Changes{View: View{Now: now()}, Names: clusterNames()}
-			told.Begin([]api.Document{c.before, portDoc(t, second, api.Thunderbolt{Receptacle: 1})})
-			is.Equal(told.Tell(c.after), c.want+" SIMULATED")
+			reported := Changes{View: View{Now: now()}, Names: clusterNames()}
+			reported.Begin([]api.Document{c.before, portDoc(t, second, api.Thunderbolt{PortNumber: 1})})
+			is.Equal(reported.Line(c.after), c.want+" SIMULATED")
 		})
 	}
 }
 
 func TestChangesRememberAndForget(t *testing.T) {
 	is := is.New(t)
-	told := Changes{View: View{Now: now()}, Names: clusterNames()}
-	empty, full := portDoc(t, studio, api.Thunderbolt{Receptacle: 1}), clusterDocs(t)[3]
-	is.Equal(told.Tell(empty), "empty SIMULATED") // before any snapshot
-	is.Equal(told.Tell(full), "cable to a Mac at 80 Gb/s TB5 SIMULATED")
-	is.Equal(told.Tell(empty), "unplugged, was cable to a Mac SIMULATED")
-	told.Begin(nil)
-	is.Equal(told.Tell(empty), "empty SIMULATED") // nothing was known any more
-	is.Equal(told.Gone(empty.Key()), "gone")
-	is.Equal(told.Tell(empty), "empty SIMULATED")
+	reported := Changes{View: View{Now: now()}, Names: clusterNames()}
+	empty, full := portDoc(t, studio, api.Thunderbolt{PortNumber: 1}), clusterDocs(t)[3]
+	is.Equal(reported.Line(empty), "empty SIMULATED") // before any snapshot
+	is.Equal(reported.Line(full), "cable to a Mac at 80 Gb/s TB5 SIMULATED")
+	is.Equal(reported.Line(empty), "unplugged, was cable to a Mac SIMULATED")
+	reported.Begin(nil)
+	is.Equal(reported.Line(empty), "empty SIMULATED") // nothing was known any more
+	is.Equal(reported.Gone(empty.Key()), "gone")
+	is.Equal(reported.Line(empty), "empty SIMULATED")
 
 	reach := clusterDocs(t)[12]
-	told.Begin([]api.Document{reach})
-	is.Equal(told.Gone(reach.Key()), "gone: mac-studio-2 at 192.168.1.5")
-	is.Equal(told.Name("078fnf953z5vwawj"), "078f-nf95-3z5v-wawj")
+	reported.Begin([]api.Document{reach})
+	is.Equal(reported.Gone(reach.Key()), "gone: mac-studio-2 at 192.168.1.5")
+	is.Equal(reported.Name("078fnf953z5vwawj"), "078f-nf95-3z5v-wawj")
 
 	lost := full
 	lost.Deleted, lost.Value = true, nil
-	told.Begin([]api.Document{full})
-	is.Equal(told.Tell(lost), "gone SIMULATED")
-	is.Equal(told.Tell(full), "cable to a Mac at 80 Gb/s TB5 SIMULATED") // it is no change of what is gone
+	reported.Begin([]api.Document{full})
+	is.Equal(reported.Line(lost), "gone SIMULATED")
+	is.Equal(reported.Line(full), "cable to a Mac at 80 Gb/s TB5 SIMULATED") // it is no change of what is gone
 }
 
 func TestSummariesOfLinks(t *testing.T) {
 	is := is.New(t)
-	told := Changes{View: View{Now: now()}, Names: clusterNames()}
+	reported := Changes{View: View{Now: now()}, Names: clusterNames()}
 	profile := api.LinkProfile{Peer: second, LinkKind: api.LinkTB5, UpBitsPerS: gbits(60), RTTUS: ptr(18.), MeasuredAt: before(0)}
-	is.Equal(told.Tell(doc(t, studio, api.KindLinkProfile, profile, nil)), "mac-studio-2 over TB5: up 60 Gb/s, down -, RTT/2 9 µs, measured just now")
+	is.Equal(reported.Line(doc(t, studio, api.KindLinkProfile, profile, nil)), "mac-studio-2 over TB5: up 60 Gb/s, down -, RTT/2 9 µs, measured just now")
 	failed := api.LinkProfile{Peer: second, LinkKind: api.LinkRDMA, Failure: &api.MeasureFailure{Message: "The peer\x1b stalled."}}
-	is.Equal(told.Tell(doc(t, studio, api.KindLinkProfile, failed, nil)), `mac-studio-2 over RDMA: not measured; the last try failed: The peer\x1b stalled.`)
+	is.Equal(reported.Line(doc(t, studio, api.KindLinkProfile, failed, nil)), `mac-studio-2 over RDMA: not measured; the last attempt failed: The peer\x1b stalled.`)
 	unread := doc(t, studio, api.KindThunderbolt, api.Thunderbolt{}, map[string]api.Reason{"connected": api.ReasonReadFailed})
-	is.Equal(View{Wide: true}.Summary(unread), "plugged in or not: unknown (Reading it failed; the log has the cause)")
+	is.Equal(View{Wide: true}.Summary(unread), "not known whether something is plugged in: unknown (Reading it failed; the log has the cause)")
 	broken := doc(t, studio, api.KindReach, []int{1}, nil)
-	is.Equal(told.Tell(broken), "[1]")
+	is.Equal(reported.Line(broken), "[1]")
 }

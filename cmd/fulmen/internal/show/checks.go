@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,61 +12,47 @@ import (
 )
 
 // Checks writes what was checked, and below what is not well what to do.
-func (v View) Checks(w io.Writer, checks []api.DoctorCheck) error {
+func (v View) Checks(w *Page, checks []api.DoctorCheck) {
 	table := text.NewTable()
-	wrong := 0
+	wrong, end := 0, "Nothing is wrong."
 	for _, c := range checks {
 		if c.Answer == api.AnswerNo {
 			wrong++
+			end = fmt.Sprintf("%d of %d checks failed.", wrong, len(checks))
 		}
-		table.Row(answer(c.Answer), v.said(c.Text, c.Reason))
+		table.Row(mark(c.Answer, "ok", "wrong"), v.withReason(c.Text, c.Reason))
 		if c.Remedy != "" && c.Answer != api.AnswerYes {
 			table.Row("", c.Remedy)
 		}
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	end := "Nothing is wrong."
-	if wrong > 0 {
-		end = fmt.Sprintf("%d of %d checks failed.", wrong, len(checks))
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", end)
-	return err
+	fmt.Fprintf(w, "%s\n%s\n", table, end)
 }
 
 // Hardware writes what was compared, a line for each fact.
-func (v View) Hardware(w io.Writer, checks []api.DoctorCheck) error {
+func (v View) Hardware(w *Page, checks []api.DoctorCheck) {
 	table := text.NewTable()
-	count := map[api.Answer]int{}
+	count := map[string]int{}
 	for _, c := range checks {
-		count[c.Answer]++
-		mark := map[api.Answer]string{api.AnswerYes: "agree", api.AnswerNo: "differ"}[c.Answer]
-		if mark == "" {
-			mark = text.Unknown
-		}
-		table.Row(mark, v.said(c.Text, c.Reason))
+		mark := mark(c.Answer, "agree", "differ")
+		count[mark]++
+		table.Row(mark, v.withReason(c.Text, c.Reason))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%d agree, %d differ, %d are unknown.\n", count[api.AnswerYes], count[api.AnswerNo], len(checks)-count[api.AnswerYes]-count[api.AnswerNo])
-	return err
+	fmt.Fprintf(w, "%s\n%d agree, %d differ, %d are unknown.\n", table, count["agree"], count["differ"], count[text.Unknown])
 }
 
-// answer is the mark of a check.
-func answer(a api.Answer) string {
+// mark is the mark of a check.
+func mark(a api.Answer, yes, no string) string {
 	switch a {
 	case api.AnswerYes:
-		return "ok"
+		return yes
 	case api.AnswerNo:
-		return "wrong"
+		return no
 	}
 	return text.Unknown
 }
 
-// said is the text of a check, on wide screens with the key of its reason.
-func (v View) said(sentence string, reason api.Reason) string {
+// reported is the text of a check, on wide screens with the key of its reason.
+func (v View) withReason(sentence string, reason api.Reason) string {
 	if v.Wide && reason != "" {
 		sentence += " (" + string(reason) + ")"
 	}
@@ -75,14 +60,12 @@ func (v View) said(sentence string, reason api.Reason) string {
 }
 
 // Report writes what a report has, and how much of it was replaced.
-func (v View) Report(w io.Writer, r api.DaemonReportResult) error {
+func (v View) Report(w *Page, r api.DaemonReportResult) {
 	table := text.NewTable("PART", "LINES", "SIZE")
 	for _, f := range r.Files {
 		table.Row(f.Name, strconv.Itoa(strings.Count(f.Text, "\n")), text.Bytes(int64(len(f.Text))))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
+	fmt.Fprint(w, table)
 	var out []string
 	for _, sort := range slices.Sorted(maps.Keys(r.Redacted)) {
 		out = append(out, fmt.Sprintf("%s %d times", text.Clean(sort), r.Redacted[sort]))
@@ -90,6 +73,5 @@ func (v View) Report(w io.Writer, r api.DaemonReportResult) error {
 	if len(out) == 0 {
 		out = []string{"nothing"}
 	}
-	_, err := fmt.Fprintf(w, "\nReplaced: %s.\n", strings.Join(out, ", "))
-	return err
+	fmt.Fprintf(w, "\nReplaced: %s.\n", strings.Join(out, ", "))
 }

@@ -11,40 +11,24 @@ import (
 )
 
 // Config writes every key with its value. What the file sets has a star.
-func (v View) Config(w io.Writer, l api.DaemonConfigResult) error {
-	heading := []string{"KEY", "VALUE", ""}
-	if v.Wide {
-		heading = []string{"KEY", "VALUE", "", "DEFAULT", "WHAT IT DOES"}
-	}
-	table := text.NewTable(heading...)
+func (v View) Config(w *Page, l api.DaemonConfigResult) {
+	table := v.table("KEY", "VALUE", "", "+DEFAULT", "+WHAT IT DOES")
 	left := 0
 	for _, k := range l.Keys {
 		if !v.Wide && !k.Set && Value(k.Value) == "" {
 			left++
 			continue
 		}
-		set := ""
-		if k.Set {
-			set = "*"
-		}
-		row := []string{k.Key, Value(k.Value), set}
-		if v.Wide {
-			row = append(row, Value(k.Default), k.Doc)
-		}
-		table.Row(row...)
-	}
-	if err := table.Write(w); err != nil {
-		return err
+		table.Row(k.Key, Value(k.Value), choose(k.Set, "*", ""), Value(k.Default), k.Doc)
 	}
 	rest := ""
 	if left > 0 {
 		rest = fmt.Sprintf("; %d keys are empty, and --wide shows them", left)
 	}
-	if _, err := fmt.Fprintf(w, "\n* set in %s%s\n", text.Clean(l.File), rest); err != nil || l.Error == nil {
-		return err
+	fmt.Fprintf(w, "%s\n* set in %s%s\n", table, text.Clean(l.File), rest)
+	if l.Error != nil {
+		w.Line("The file has an error, so the settings from before stay in effect: " + l.Error.Message)
 	}
-	_, err := fmt.Fprintf(w, "The file has an error, and what was in force before stays: %s\n", text.Clean(l.Error.Message))
-	return err
 }
 
 // Value is a value of the configuration as a person writes it on a command
@@ -66,9 +50,9 @@ const exampleWidth = 100
 
 // Example writes a configuration file in which every key is a comment, with its
 // default and what it does, so that the file changes nothing by itself.
-func Example(w io.Writer, keys []api.ConfigKey) error {
+func Example(w *Page, keys []api.ConfigKey) {
 	var b strings.Builder
-	b.WriteString("# Configuration of Fulmen. Every key is shown with its default; take away the # in front of one to change it.\n")
+	b.WriteString("# Configuration of Fulmen. Every key is shown with its default; remove the # in front of one to change it.\n")
 	table := ""
 	for _, k := range keys {
 		name := k.Key
@@ -86,8 +70,7 @@ func Example(w io.Writer, keys []api.ConfigKey) error {
 		// What JSON writes for texts, numbers, booleans and lists of them, TOML reads.
 		fmt.Fprintf(&b, "# %s = %s\n", name, text.Clean(string(k.Default)))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	io.WriteString(w, b.String())
 }
 
 // comment writes a text as comments of about exampleWidth columns.
@@ -104,14 +87,14 @@ func comment(b *strings.Builder, s string) {
 }
 
 // Tokens writes a table of tokens.
-func (v View) Tokens(w io.Writer, all []api.TokenInfo) error {
+func (v View) Tokens(w *Page, all []api.TokenInfo) {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(w, "There are no tokens. Make one with: fulmen token create")
-		return err
+		w.Line("There are no tokens. Make one with: fulmen token create")
+		return
 	}
 	table := text.NewTable("NAME", "MADE", "USED", "VALID")
 	for _, t := range all {
-		valid := "for ever"
+		valid := "until revoked"
 		switch {
 		case t.ExpiresAt.IsZero():
 		case !t.ExpiresAt.After(v.Now):
@@ -121,5 +104,5 @@ func (v View) Tokens(w io.Writer, all []api.TokenInfo) error {
 		}
 		table.Row(t.Name, text.Ago(v.Now, t.CreatedAt.Time), text.Ago(v.Now, t.UsedAt.Time), valid)
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }

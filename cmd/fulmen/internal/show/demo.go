@@ -3,7 +3,6 @@ package show
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 const maxMissing = 3
 
 // Demo writes a simulated cluster as its Macs see it.
-func (v View) Demo(w io.Writer, s demo.State) error {
+func (v View) Demo(w *Page, s demo.State) {
 	table := text.NewTable("MAC", "ID", "STATE", "SEEN BY", "MEMORY", "GPU", "PATHS")
 	for _, n := range s.Nodes {
 		state := cmp.Or(string(n.Liveness), "starting")
@@ -28,30 +27,23 @@ func (v View) Demo(w io.Writer, s demo.State) error {
 		if n.Memory != nil {
 			memory = v.memoryOf(*n.Memory, api.Document{})
 		}
-		table.Row(n.Mac, n.ID.Display(), state, fmt.Sprintf("%d of %d", n.SeenBy, len(s.Nodes)-1), memory, demoGPU(n.GPU), orNone(pathCounts(n.Paths)))
+		gpu := none
+		if n.GPU != nil {
+			gpu = given(n.GPU.FP16TFLOPS, text.TFLOPS)
+		}
+		table.Row(n.Mac, n.ID.Display(), state, fmt.Sprintf("%d of %d", n.SeenBy, len(s.Nodes)-1), memory, gpu, orNone(pathCounts(n.Paths)))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s SIMULATED.\n", text.Clean(demoVerdict(s)))
-	return err
-}
-
-// demoGPU is what was measured of a GPU.
-func demoGPU(p *api.GPUProfile) string {
-	if p == nil || p.FP16TFLOPS == nil {
-		return none
-	}
-	return text.TFLOPS(*p.FP16TFLOPS)
+	fmt.Fprint(w, table)
+	fmt.Fprintf(w, "\n%s SIMULATED.\n", text.Clean(demoVerdict(s)))
 }
 
 // demoVerdict says whether all is as it will be, and what is missing.
 func demoVerdict(s demo.State) string {
 	if len(s.Missing) == 0 {
 		if len(s.Nodes) == 1 {
-			return "One Mac, whose state is known."
+			return "One Mac, and its state is known."
 		}
-		return fmt.Sprintf("%d Macs are one cluster, and each sees the state of all.", len(s.Nodes))
+		return fmt.Sprintf("%d Macs are one cluster, and each sees the state of all the others.", len(s.Nodes))
 	}
 	some := s.Missing[:min(len(s.Missing), maxMissing)]
 	more := ""
@@ -74,15 +66,12 @@ func pathCounts(paths map[api.LinkKind]int) string {
 }
 
 // DemoMeasured writes what the Macs of a simulated cluster give.
-func (v View) DemoMeasured(w io.Writer, nodes api.NodeListResult, list api.LinkListResult) error {
-	if err := v.measuredPaths(w, list, nodes.Nodes, namesOf(nodes.Nodes)); err != nil {
-		return err
-	}
+func (v View) DemoMeasured(w *Page, nodes api.NodeListResult, list api.LinkListResult) {
+	v.measuredPaths(w, list, nodes.Nodes, NamesOf(nodes.Nodes))
 	t := nodes.Totals
 	if t.FP16TFLOPS == nil || t.MemoryBytesPerS == nil {
-		return nil
+		return
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", text.Clean(fmt.Sprintf("%s: %s fp16, %s of memory bandwidth. %s", count(t.MeasuredNodes, "GPU"),
+	fmt.Fprintf(w, "\n%s\n", text.Clean(fmt.Sprintf("%s: %s fp16, %s of memory bandwidth. %s", text.Count(t.MeasuredNodes, "GPU"),
 		text.TFLOPS(*t.FP16TFLOPS), text.BytesPerS(float64(*t.MemoryBytesPerS)), simulated(t.Simulated))))
-	return err
 }

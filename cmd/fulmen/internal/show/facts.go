@@ -16,6 +16,57 @@ type View struct {
 	Wide bool
 }
 
+// Page is a text for people in the making.
+type Page struct{ strings.Builder }
+
+// Line adds a line, made harmless.
+func (p *Page) Line(s string) { p.WriteString(text.Clean(s) + "\n") }
+
+// table is one whose columns for wide screens alone are left out of others.
+type table struct {
+	*text.Table
+	left []bool
+}
+
+// table makes one. The headings of columns for wide screens alone begin with +.
+func (v View) table(heading ...string) table {
+	t := table{left: make([]bool, len(heading))}
+	for i, h := range heading {
+		name, isWide := strings.CutPrefix(h, "+")
+		heading[i], t.left[i] = name, isWide && !v.Wide
+	}
+	t.Table = text.NewTable(t.kept(heading)...)
+	return t
+}
+
+// Row adds a row, with a cell for every column.
+func (t table) Row(cells ...string) { t.Table.Row(t.kept(cells)...) }
+
+func (t table) kept(cells []string) (out []string) {
+	for i, c := range cells {
+		if !t.left[i] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// given is a value in words, where there is one.
+func given[T any](p *T, words func(T) string) string {
+	if p == nil {
+		return none
+	}
+	return words(*p)
+}
+
+// some is a number in words, where it is more than 0.
+func some[T int | int64](n T, words func(T) string) string {
+	if n <= 0 {
+		return none
+	}
+	return words(n)
+}
+
 // facts are a node's documents.
 type facts struct {
 	View
@@ -41,19 +92,19 @@ func (v View) unknown(doc api.Document, field string) string {
 	}
 	reason, ok := doc.Unknown[field]
 	if !ok {
-		return text.Unknown + " (not learnt yet)"
+		return text.Unknown + " (not known yet)"
 	}
 	return text.Unknown + " (" + because(reason) + ")"
 }
 
-// lastTold says of a document that is kept, though the system tells nothing of
+// lastReported says of a document that is kept, though the system tells nothing of
 // its kind any more, why; it has the kind itself among what is unknown.
-func lastTold(doc api.Document) string {
+func lastReported(doc api.Document) string {
 	reason, ok := doc.Unknown[string(doc.Kind)]
 	if !ok {
 		return ""
 	}
-	return "as last told: " + because(reason)
+	return "last known: " + because(reason)
 }
 
 // because is a reason in words, without the full stop.
@@ -73,12 +124,17 @@ func (v View) or(s string, doc api.Document, field string) string {
 }
 
 // join leaves out what is empty.
-func join(separator string, parts ...string) string {
+func join(separator string, parts ...string) string { return joined(separator, parts) }
+
+func joined[S ~string](separator string, parts []S) string {
 	var out []string
 	for _, p := range parts {
 		if p != "" {
-			out = append(out, p)
+			out = append(out, string(p))
 		}
 	}
 	return strings.Join(out, separator)
 }
+
+// prefixed puts something in front of a text that is not empty.
+func prefixed(prefix, s string) string { return choose(s == "", "", prefix+s) }

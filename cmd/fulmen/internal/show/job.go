@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
+	"iter"
 	"maps"
+	"net/netip"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +19,9 @@ import (
 
 // Job writes all about one job: what it is, its phases with their times, its
 // attempts, and the ranks of the current one.
-func (v View) Job(w io.Writer, j api.Job, ranks []api.Rank, called map[api.NodeID]string) error {
+func (v View) Job(w *Page, j api.Job, ranks []api.Rank, n Names) {
 	var spec api.JobSpec
 	_ = json.Unmarshal(j.Spec, &spec) // the daemon has checked it; what it lacks is left out
-	n := names(called)
 	table := text.NewTable()
 	line := func(key, value string) {
 		if value != "" {
@@ -35,7 +36,7 @@ func (v View) Job(w io.Writer, j api.Job, ranks []api.Rank, called map[api.NodeI
 	line("tries", tries(j, spec))
 	why := explained(j.Reason, j.Message)
 	if j.Phase == api.JobFailed {
-		why = strings.TrimSuffix(Outcome(j, ranks, called).Message, ".")
+		why = strings.TrimSuffix(Outcome(j, ranks, n).Message, ".")
 	}
 	line("because", why)
 	line("waits for", j.WaitingFor)
@@ -45,28 +46,17 @@ func (v View) Job(w io.Writer, j api.Job, ranks []api.Rank, called map[api.NodeI
 	line("command", commandLine(spec.Program))
 	line("in", spec.Program.Directory)
 	line("python", join(", ", spec.Program.Interpreter, spec.Program.Environment))
-	line("home", n.of(j.Home)+epoch(j.Epoch))
+	line("home", n.Of(j.Home)+epoch(j.Epoch))
 	line("labels", pairs(spec.Labels))
 	line("ports", ports(spec.Publish, ranks))
-	if err := table.Write(w); err != nil {
-		return err
+	fmt.Fprint(w, table)
+	if a := Current(j); a != nil && a.Plan != nil {
+		w.Line("")
+		v.planned(w, *a.Plan, n)
 	}
-	if a := current(j); a != nil && a.Plan != nil {
-		fmt.Fprintln(w)
-		if err := v.planned(w, *a.Plan, n); err != nil {
-			return err
-		}
-	}
-	for _, part := range []func(io.Writer) error{
-		func(w io.Writer) error { return v.rankTable(w, j, ranks, n) },
-		func(w io.Writer) error { return v.attempts(w, j) },
-		func(w io.Writer) error { return v.phases(w, j) },
-	} {
-		if err := part(w); err != nil {
-			return err
-		}
-	}
-	return nil
+	v.rankTable(w, j, ranks, n)
+	v.attempts(w, j)
+	v.phases(w, j)
 }
 
 // tries says how many attempts count already, of those that may; empty for a job of
@@ -105,20 +95,17 @@ func (v View) phaseLine(j api.Job) string {
 
 // explained is a reason with its sentence, without the full stop.
 func explained(reason api.Reason, message string) string {
-	if message != "" {
-		return strings.TrimSuffix(message, ".")
+	if message == "" && reason != "" {
+		return because(reason)
 	}
-	if reason == "" {
-		return ""
-	}
-	return because(reason)
+	return strings.TrimSuffix(message, ".")
 }
 
 func epoch(n uint64) string {
 	if n <= 1 {
 		return ""
 	}
-	return fmt.Sprintf(", home number %d", n)
+	return fmt.Sprintf(", epoch %d", n)
 }
 
 // commandLine is a program as somebody would type it.
@@ -158,8 +145,8 @@ func ports(all []api.Publish, ranks []api.Rank) string {
 	return strings.Join(out, ", ")
 }
 
-// current is the attempt that a job is at.
-func current(j api.Job) *api.Attempt {
+// Current is the attempt that a job is at; nil where there is none yet.
+func Current(j api.Job) *api.Attempt {
 	for i := range j.Attempts {
 		if j.Attempts[i].Attempt == j.Attempt {
 			return &j.Attempts[i]
@@ -169,45 +156,42 @@ func current(j api.Job) *api.Attempt {
 }
 
 // rankTable lists the ranks of the current attempt.
-func (v View) rankTable(w io.Writer, j api.Job, ranks []api.Rank, n names) error {
+func (v View) rankTable(w *Page, j api.Job, ranks []api.Rank, n Names) {
 	if len(ranks) == 0 {
-		return nil
+		return
 	}
 	table := text.NewTable("RANK", "NODE", "PHASE", "PID", "EXIT", "CPU", "MEMORY", "PRINTED")
 	for _, r := range ranks {
-		pid, cpu, memory, printed := none, none, none, none
-		if r.PID != 0 {
-			pid = strconv.Itoa(r.PID)
-		}
-		if u := r.Usage; u != nil {
-			cpu = text.Duration(time.Duration((u.UserS + u.SystemS) * float64(time.Second)))
-			memory = text.Bytes(u.MaxResidentBytes)
-		}
-		if o := r.Output; o != nil {
-			printed = text.Bytes(o.OutBytes + o.ErrBytes)
+		cpu := given(r.Usage, func(u api.Usage) string {
+			return text.Duration(time.Duration((u.UserS + u.SystemS) * float64(time.Second)))
+		})
+		memory := given(r.Usage, func(u api.Usage) string { return text.Bytes(u.MaxResidentBytes) })
+		printed := given(r.Output, func(o api.OutputSize) string {
+			dropped := ""
 			if o.DroppedBytes > 0 {
-				printed += ", " + text.Bytes(o.DroppedBytes) + " not kept"
+				dropped = text.Bytes(o.DroppedBytes) + " not kept"
 			}
-		}
+			return join(", ", text.Bytes(o.OutBytes+o.ErrBytes), dropped)
+		})
 		phase := string(r.Phase)
 		if r.Phase == api.RankPreparing && !r.PreparedAt.IsZero() {
-			phase = "prepared, waits for the others"
+			phase = "prepared, waiting for the others"
 		}
 		if r.Phase == api.RankHandshake && r.Handshake != nil {
 			phase += " " + string(r.Handshake.State)
 		}
-		table.Row(strconv.Itoa(r.Rank), nodeOfRank(j, r.Rank, n), join(": ", phase, explained(r.Reason, r.Message)), pid, exitWord(r.Exit), cpu, memory, printed)
+		table.Row(strconv.Itoa(r.Rank), nodeOfRank(j, r.Rank, n), join(": ", phase, explained(r.Reason, r.Message)),
+			some(r.PID, strconv.Itoa), exitWord(r.Exit), cpu, memory, printed)
 	}
-	fmt.Fprintln(w)
-	return table.Write(w)
+	fmt.Fprintf(w, "\n%s", table)
 }
 
 // nodeOfRank is where a rank of the current attempt runs.
-func nodeOfRank(j api.Job, rank int, n names) string {
-	if a := current(j); a != nil && a.Plan != nil {
+func nodeOfRank(j api.Job, rank int, n Names) string {
+	if a := Current(j); a != nil && a.Plan != nil {
 		for _, p := range a.Plan.Ranks {
 			if p.Rank == rank {
-				return n.of(p.Node)
+				return n.Of(p.Node)
 			}
 		}
 	}
@@ -215,26 +199,18 @@ func nodeOfRank(j api.Job, rank int, n names) string {
 }
 
 // attempts lists what came of each try.
-func (v View) attempts(w io.Writer, j api.Job) error {
+func (v View) attempts(w *Page, j api.Job) {
 	if len(j.Attempts) == 0 {
-		return nil
+		return
 	}
 	table := text.NewTable("ATTEMPT", "STARTED", "TOOK", "EXIT", "WHY IT ENDED")
-	for i := 0; i < len(j.Attempts); i++ {
-		first := j.Attempts[i]
-		for i+1 < len(j.Attempts) && failedAlike(first, j.Attempts[i+1]) {
-			i++
-		}
-		a, times := j.Attempts[i], j.Attempts[i].Attempt-first.Attempt+1
-		started, took, exit := none, none, none
+	for first, a := range alikes(j.Attempts) {
+		started, took := none, none
 		if !a.StartedAt.IsZero() {
 			started = clock(a.StartedAt)
 		}
 		if !a.StartedAt.IsZero() && !a.EndedAt.IsZero() {
 			took = text.Duration(a.EndedAt.Sub(a.StartedAt.Time))
-		}
-		if a.ExitCode != nil {
-			exit = strconv.Itoa(*a.ExitCode)
 		}
 		why := explained(a.Reason, a.Message)
 		if a.FirstFailed != nil && why != "" && !namesRank(why, *a.FirstFailed) {
@@ -244,33 +220,41 @@ func (v View) attempts(w io.Writer, j api.Job) error {
 			why = join(" ", why, "(not counted)")
 		}
 		number := strconv.Itoa(a.Attempt)
-		if times > 1 {
+		if times := a.Attempt - first.Attempt + 1; times > 1 {
 			number = strconv.Itoa(first.Attempt) + "-" + number
-			why = join(", ", cmp.Or(why, none), strconv.Itoa(times)+" times")
+			why = join(", ", orNone(why), strconv.Itoa(times)+" times")
 		}
-		table.Row(number, started, took, exit, cmp.Or(why, none))
+		table.Row(number, started, took, given(a.ExitCode, strconv.Itoa), orNone(why))
 	}
-	fmt.Fprintln(w)
-	return table.Write(w)
+	fmt.Fprintf(w, "\n%s", table)
+}
+
+// alikes are the attempts, of several that failed alike in a row the first and the last.
+func alikes(all []api.Attempt) iter.Seq2[api.Attempt, api.Attempt] {
+	return func(yield func(first, last api.Attempt) bool) {
+		for i := 0; i < len(all); i++ {
+			first := all[i]
+			for i+1 < len(all) && failedAlike(first, all[i+1]) {
+				i++
+			}
+			if !yield(first, all[i]) {
+				return
+			}
+		}
+	}
 }
 
 // failedAlike reports whether an attempt says of its end what the one before says: the
 // last of several stands for all.
 func failedAlike(a, b api.Attempt) bool {
-	number := func(n *int) int {
-		if n == nil {
-			return -1
-		}
-		return *n
-	}
 	return a.Reason != "" && a.Reason == b.Reason && a.Message == b.Message && a.Uncounted == b.Uncounted &&
-		number(a.ExitCode) == number(b.ExitCode) && number(a.FirstFailed) == number(b.FirstFailed)
+		reflect.DeepEqual(a.ExitCode, b.ExitCode) && reflect.DeepEqual(a.FirstFailed, b.FirstFailed)
 }
 
 // phases lists where the job was, when and how long.
-func (v View) phases(w io.Writer, j api.Job) error {
+func (v View) phases(w *Page, j api.Job) {
 	if len(j.Phases) == 0 {
-		return nil
+		return
 	}
 	table := text.NewTable("PHASE", "ATTEMPT", "AT", "TOOK")
 	for i, p := range j.Phases {
@@ -281,14 +265,9 @@ func (v View) phases(w io.Writer, j api.Job) error {
 		case !p.Phase.Ended():
 			took = text.Duration(max(0, v.Now.Sub(p.At.Time)).Truncate(time.Millisecond)) + " so far"
 		}
-		attempt := none
-		if p.Attempt > 0 {
-			attempt = strconv.Itoa(p.Attempt)
-		}
-		table.Row(string(p.Phase), attempt, clock(p.At), took)
+		table.Row(string(p.Phase), some(p.Attempt, strconv.Itoa), clock(p.At), took)
 	}
-	fmt.Fprintln(w)
-	return table.Write(w)
+	fmt.Fprintf(w, "\n%s", table)
 }
 
 // clock is a time of the day, to the millisecond.
@@ -303,51 +282,29 @@ func exitWord(e *api.Exit) string {
 		return "out of memory"
 	case e.Signal != 0:
 		return signalName(e.Signal)
-	case e.Code != nil:
-		return strconv.Itoa(*e.Code)
 	}
-	return none
+	return given(e.Code, strconv.Itoa)
 }
 
 // Jobs writes the table of jobs, the newest first.
-func (v View) Jobs(w io.Writer, list []api.JobSummary, all bool, called map[api.NodeID]string) error {
+func (v View) Jobs(w *Page, list []api.JobSummary, all bool, n Names) {
 	if len(list) == 0 {
-		words := "No job is there. Ended ones: fulmen jobs --all"
-		if all {
-			words = "No job is there. Run one with: fulmen run -- COMMAND"
-		}
-		_, err := fmt.Fprintln(w, words)
-		return err
+		w.Line(choose(all, "There are no jobs. To run one: fulmen run -- COMMAND", "No job is waiting or running. To see ended ones: fulmen jobs --all"))
+		return
 	}
-	n := names(called)
-	heading := []string{"JOB", "NAME", "OF", "STATE", "RANKS", "NODES", "SUBMITTED"}
-	if v.Wide {
-		heading = append(heading, "BACKEND", "MEMORY", "ATTEMPT")
-	}
-	table := text.NewTable(heading...)
+	table := v.table("JOB", "NAME", "OF", "STATE", "RANKS", "NODES", "SUBMITTED", "+BACKEND", "+MEMORY", "+ATTEMPT")
 	for _, j := range list {
-		ranks := none
-		if j.Ranks > 0 {
-			ranks = strconv.Itoa(j.Ranks)
-		}
-		row := []string{j.Job.String(), j.Name, person(j.Principal, n) + choose(j.Mine, " *", ""), jobPhase(j), ranks, orNone(n.list(j.Nodes)), text.Ago(v.Now, j.SubmittedAt.Time)}
-		if v.Wide {
-			memory := none
-			if j.MemoryBytes > 0 {
-				memory = text.Bytes(j.MemoryBytes)
-			}
-			row = append(row, orNone(string(j.Backend)), memory, strconv.Itoa(j.Attempt))
-		}
-		table.Row(row...)
+		table.Row(j.Job.String(), j.Name, person(j.Principal, n)+choose(j.Mine, " *", ""), jobPhase(j), some(j.Ranks, strconv.Itoa), orNone(n.List(j.Nodes)),
+			text.Ago(v.Now, j.SubmittedAt.Time), orNone(string(j.Backend)), some(j.MemoryBytes, text.Bytes), strconv.Itoa(j.Attempt))
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }
 
 // list names several nodes.
-func (n names) list(nodes []api.NodeID) string {
+func (n Names) List(nodes []api.NodeID) string {
 	var out []string
 	for _, id := range nodes {
-		out = append(out, n.of(id))
+		out = append(out, n.Of(id))
 	}
 	return strings.Join(out, ", ")
 }
@@ -365,4 +322,49 @@ func jobPhase(j api.JobSummary) string {
 		return out
 	}
 	return join(": ", out, explained(j.Reason, j.Message))
+}
+
+// Published writes where the ports of a job are open on this node, and the key
+// that requests from the network have to bear. It writes nothing where none is.
+func (v View) Published(w *Page, all []api.PublishedPort) {
+	if len(all) == 0 {
+		return
+	}
+	table := text.NewTable("PORT", "OPEN AT", "REQUESTS NEED")
+	for _, p := range all {
+		table.Row(choose(p.LAN, "lan:", "")+fmt.Sprint(p.Port), openAt(p), choose(p.Key != "", bearer(p), none))
+	}
+	fmt.Fprintf(w, "\n%s", table)
+}
+
+// PublishedLines says the same in sentences, one a port.
+func (v View) PublishedLines(all []api.PublishedPort) []string {
+	var lines []string
+	for _, p := range all {
+		line := fmt.Sprintf("port %d is open at %s", p.Port, openAt(p))
+		if p.Problem != nil {
+			line = fmt.Sprintf("port %d is %s", p.Port, openAt(p))
+		} else if p.Key != "" {
+			line += "; requests need the header " + bearer(p)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func bearer(p api.PublishedPort) string { return "Authorization: Bearer " + p.Key }
+
+// openAt is where a port is open, or why it is not.
+func openAt(p api.PublishedPort) string {
+	at := ""
+	for _, a := range p.Addresses {
+		at = join(", ", at, a.String())
+	}
+	switch {
+	case p.Problem != nil:
+		return "not open: " + text.Clean(p.Problem.Message)
+	case at == "":
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.Port)).String() + " (rank 0's own)"
+	}
+	return at
 }

@@ -3,7 +3,6 @@ package show
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/netip"
 	"strings"
 	"testing"
@@ -24,22 +23,22 @@ func called() map[api.NodeID]string {
 func ada() api.Principal { return api.Principal{User: "ada", Node: studio} }
 
 // jobScreens are the golden files about jobs.
-func jobScreens(t *testing.T) map[string]func(io.Writer) error {
+func jobScreens(t *testing.T) map[string]func(*Page) {
 	view, wide := View{Now: now()}, View{Now: now(), Wide: true}
 	failed, ranks := failedJob(t)
-	return map[string]func(io.Writer) error{
-		"jobs":      func(w io.Writer) error { return view.Jobs(w, jobList(), true, called()) },
-		"jobs_wide": func(w io.Writer) error { return wide.Jobs(w, jobList(), true, called()) },
-		"jobs_none": func(w io.Writer) error { return view.Jobs(w, nil, false, nil) },
-		"job":       func(w io.Writer) error { return view.Job(w, failed, ranks, called()) },
-		"job_running": func(w io.Writer) error {
+	return map[string]func(*Page){
+		"jobs":      func(w *Page) { view.Jobs(w, jobList(), true, called()) },
+		"jobs_wide": func(w *Page) { wide.Jobs(w, jobList(), true, called()) },
+		"jobs_none": func(w *Page) { view.Jobs(w, nil, false, nil) },
+		"job":       func(w *Page) { view.Job(w, failed, ranks, called()) },
+		"job_running": func(w *Page) {
 			j, ranks := runningJob(t)
-			return wide.Job(w, j, ranks, called())
+			wide.Job(w, j, ranks, called())
 		},
-		"job_strange": func(w io.Writer) error {
-			return view.Job(w, api.Job{Spec: json.RawMessage(`{"name":"a\u001b[2J"}`), Phase: "future", Message: "\x1b[2J.", Home: mini}, nil, nil)
+		"job_strange": func(w *Page) {
+			view.Job(w, api.Job{Spec: json.RawMessage(`{"name":"a\u001b[2J"}`), Phase: "future", Message: "\x1b[2J.", Home: mini}, nil, nil)
 		},
-		"published": func(w io.Writer) error {
+		"published": func(w *Page) {
 			at := netip.MustParseAddrPort
 			ports := []api.PublishedPort{
 				{Port: 8080}, {Port: 8081, Addresses: []netip.AddrPort{at("127.0.0.1:8081")}},
@@ -49,16 +48,16 @@ func jobScreens(t *testing.T) map[string]func(io.Writer) error {
 			for _, line := range view.PublishedLines(ports) {
 				fmt.Fprintln(w, line)
 			}
-			return view.Published(w, ports)
+			view.Published(w, ports)
 		},
-		"plan":      func(w io.Writer) error { return view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
-		"plan_wide": func(w io.Writer) error { return wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
-		"plan_none": func(w io.Writer) error { return view.Plan(w, noPlan(), called()) },
-		"env":       func(w io.Writer) error { return view.Preflight(w, preflight(), called()) },
-		"env_wide":  func(w io.Writer) error { return wide.Preflight(w, preflight(), called()) },
-		"env_alike": func(w io.Writer) error {
+		"plan":      func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_wide": func(w *Page) { wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_none": func(w *Page) { view.Plan(w, noPlan(), called()) },
+		"env":       func(w *Page) { view.Preflight(w, preflight(), called()) },
+		"env_wide":  func(w *Page) { wide.Preflight(w, preflight(), called()) },
+		"env_alike": func(w *Page) {
 			p := api.JobPreflightResult{Nodes: preflight().Nodes[:1]}
-			return view.Preflight(w, p, called())
+			view.Preflight(w, p, called())
 		},
 	}
 }
@@ -81,7 +80,7 @@ func noPlan() api.JobPlanResult {
 	return api.JobPlanResult{
 		Rejections: []api.PlanRejection{
 			{Nodes: []api.NodeID{studio, mini}, Backend: api.BackendJACCL, Cause: api.Cause{Reason: api.ReasonLinkTooSlow,
-				Message: "mac-studio <-> mac-mini: receptacle 3 negotiated 40 Gb/s, RDMA needs more than 40."}},
+				Message: "mac-studio <-> mac-mini: port 3 runs at 40 Gb/s, and RDMA needs more than 40."}},
 			{Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing, Cause: api.Cause{Reason: api.ReasonNotEnoughMemory}},
 		},
 		Remedies: []api.Cause{{Reason: api.ReasonLinkTooSlow, Message: "Put the cable of mac-mini into a Thunderbolt 5 port.", Remedy: "Ports: fulmen topology"}},
@@ -109,7 +108,7 @@ func jobList() []api.JobSummary {
 		{Job: "jh7a2bcde", Name: "bench", Principal: api.Principal{User: "bob", Node: mini}, Phase: api.JobHandshake, Nodes: []api.NodeID{studio, mini},
 			Backend: api.BackendJACCL, Attempt: 1, Joined: 1, Ranks: 2, SubmittedAt: before(4 * time.Minute)},
 		{Job: "jq8zzzzzz", Name: "evil\x1b[2J", Principal: ada(), Mine: true, Phase: api.JobPlacing, Reason: api.ReasonGPUBusy, Attempt: 0, SubmittedAt: before(time.Hour)},
-		{Job: "jp1p1p1p1", Name: "train.py", Principal: ada(), Mine: true, Phase: api.JobFailed, Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with status 42.",
+		{Job: "jp1p1p1p1", Name: "train.py", Principal: ada(), Mine: true, Phase: api.JobFailed, Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with exit code 42.",
 			Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing, Attempt: 2, Ranks: 2, SubmittedAt: before(5 * time.Hour), ExitCode: ptr(42)},
 		{Job: "jn0n0n0n0", Name: "hello.py", Principal: ada(), Mine: true, Phase: api.JobSucceeded, Nodes: []api.NodeID{mini}, Attempt: 1, Ranks: 1, SubmittedAt: before(6 * time.Hour), ExitCode: ptr(0)},
 	}
@@ -210,7 +209,7 @@ func TestOutcome(t *testing.T) {
 	is := is.New(t)
 	j, ranks := failedJob(t)
 	e := Outcome(j, ranks, called())
-	is.Equal(e.Message, "Rank 1 on mac-mini ended with status 42.")
+	is.Equal(e.Message, "Rank 1 on mac-mini ended with exit code 42.")
 	is.Equal(e.Data.Causes[0].Message, "Attempt 1: mac-mini was lost.")
 	is.Equal(e.Data.Remedy, "See: fulmen job logs j4k2m9xq7 --rank 1")
 	ranks[1].Exit = &api.Exit{Signal: 9}
@@ -245,7 +244,7 @@ func TestTheNextStepFitsTheCause(t *testing.T) {
 func TestEarlierAttemptsInTheOutcome(t *testing.T) {
 	is := is.New(t)
 	j, ranks := failedJob(t)
-	said := func(all ...api.Attempt) (lines []string) {
+	reported := func(all ...api.Attempt) (lines []string) {
 		for i := range all {
 			all[i].Attempt = i + 1
 		}
@@ -256,22 +255,22 @@ func TestEarlierAttemptsInTheOutcome(t *testing.T) {
 		return lines
 	}
 	gone, lost := api.Attempt{Reason: api.ReasonLinkGone, Message: "Pulled."}, api.Attempt{Reason: api.ReasonNodeLost, Message: "Lost."}
-	is.Equal(said(gone, gone, lost), []string{"Attempts 1 to 2: Pulled."})
-	is.Equal(said(lost, gone, gone), []string{"Attempt 1: Lost.", "Attempts 2 to 3 failed alike."})
-	is.Equal(said(api.Attempt{Reason: api.ReasonJACCLMissing, Message: "None.", Replanned: true}, lost), nil)
-	is.Equal(said(lost), nil)
+	is.Equal(reported(gone, gone, lost), []string{"Attempts 1 to 2: Pulled."})
+	is.Equal(reported(lost, gone, gone), []string{"Attempt 1: Lost.", "Attempts 2 to 3 failed the same way."})
+	is.Equal(reported(api.Attempt{Reason: api.ReasonJACCLMissing, Message: "None.", Replanned: true}, lost), nil)
+	is.Equal(reported(lost), nil)
 }
 
 // The choice of a backend is for who asks for a plan; that there is no MLX is for all.
 func TestNotes(t *testing.T) {
 	is := is.New(t)
 	j, _ := failedJob(t)
-	plan := *current(j).Plan
+	plan := *Current(j).Plan
 	plan.Notes = []api.Cause{
 		{Reason: api.ReasonBackendNotUsed, Message: "jaccl is not used: the program's Python finds no MLX on mac-mini."},
 		{Reason: api.ReasonProgramMLXMissing, Message: "The program's Python finds no MLX on mac-mini.", Remedy: "Install it."},
 	}
-	current(j).Plan = &plan
+	Current(j).Plan = &plan
 	is.Equal(Notes(j), []string{"The program's Python finds no MLX on mac-mini. Install it."})
 }
 
@@ -287,8 +286,8 @@ func TestAttemptsThatFailedAlike(t *testing.T) {
 		}
 		j.Attempts = append(j.Attempts, a)
 	}
-	var out strings.Builder
-	is.NoErr(View{}.attempts(&out, j))
+	var out Page
+	View{}.attempts(&out, j)
 	is.Equal(strings.Count(out.String(), "\n"), 5) // an empty one, the head, 1-3, 4 and 5
 	is.True(strings.Contains(out.String(), "1-3 ") && strings.Contains(out.String(), "a:1 - b:1 was pulled (not counted), 3 times"))
 }

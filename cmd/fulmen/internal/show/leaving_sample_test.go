@@ -1,7 +1,6 @@
 package show
 
 import (
-	"io"
 	"net/netip"
 	"time"
 
@@ -9,7 +8,7 @@ import (
 )
 
 // leavingScreens are those of what was changed and of what is taken away.
-func leavingScreens(view, wide View) map[string]func(io.Writer) error {
+func leavingScreens(view, wide View) map[string]func(*Page) {
 	first := link(end(studio, 1), end(second, 1))
 	found := "10.0.0.1"
 	step := func(what api.RDMAStepKind, text string, state api.RDMAStepState) api.RDMAStep {
@@ -35,21 +34,21 @@ func leavingScreens(view, wide View) map[string]func(io.Writer) error {
 		{Kind: api.UninstallRuntime, Path: "/var/run/fulmen"},
 		{Kind: api.UninstallLogs, Path: "/Library/Logs/Fulmen/fulmend.log", Bytes: 2 << 20},
 		{Kind: api.UninstallState, Path: "/Library/Application Support/Fulmen/state.db", Bytes: 5 << 20},
-		{Kind: api.UninstallOutput, Path: "/Library/Application Support/Fulmen/jobs", Bytes: 3 << 30, Jobs: 12, Stays: "It was asked to be kept."},
+		{Kind: api.UninstallOutput, Path: "/Library/Application Support/Fulmen/jobs", Bytes: 3 << 30, Jobs: 12, Stays: "You asked to keep it."},
 		{Kind: api.UninstallUndo, Path: "/Library/Application Support/Fulmen/rdma-undo.json", Bytes: 700, Stays: "It has changes of the network settings that were not put back. Installing Fulmen again offers to do so."},
 		{Kind: api.UninstallPrograms, Path: "/Applications/Fulmen.app", Bytes: 300 << 20},
 	}}
 	undo := []api.NodeRDMAChange{{Node: studio, RDMAChange: api.RDMAChange{Link: first, Steps: []api.RDMAStep{taken}}}}
 	gone := api.UninstallResult{Removed: plan.Items[:2], Stayed: plan.Items[4:6]}
 	stuck := api.UninstallResult{Failed: []api.UninstallFailure{{Path: "/etc/fulmen/config.toml", Message: "permission denied"}}}
-	return map[string]func(io.Writer) error{
-		"rdma_past":         func(w io.Writer) error { return view.RDMAPast(w, changes, tests, bothList().Nodes) },
-		"rdma_past_wide":    func(w io.Writer) error { return wide.RDMAPast(w, changes, tests, bothList().Nodes) },
-		"rdma_past_none":    func(w io.Writer) error { return view.RDMAPast(w, nil, nil, bothList().Nodes) },
-		"uninstall":         func(w io.Writer) error { return view.Uninstall(w, plan, undo, 4, true) },
-		"uninstall_offline": func(w io.Writer) error { return view.Uninstall(w, plan, nil, 0, false) },
-		"uninstall_nothing": func(w io.Writer) error { return view.Uninstall(w, api.UninstallPlan{}, nil, 0, false) },
-		"uninstalled":       func(w io.Writer) error { return view.Uninstalled(w, gone) },
-		"uninstalled_not":   func(w io.Writer) error { return view.Uninstalled(w, stuck) },
+	return map[string]func(*Page){
+		"rdma_past":         func(w *Page) { view.RDMAPast(w, changes, tests, bothList().Nodes) },
+		"rdma_past_wide":    func(w *Page) { wide.RDMAPast(w, changes, tests, bothList().Nodes) },
+		"rdma_past_none":    func(w *Page) { view.RDMAPast(w, nil, nil, bothList().Nodes) },
+		"uninstall":         func(w *Page) { view.Uninstall(w, plan, undo, 4, true) },
+		"uninstall_offline": func(w *Page) { view.Uninstall(w, plan, nil, 0, false) },
+		"uninstall_nothing": func(w *Page) { view.Uninstall(w, api.UninstallPlan{}, nil, 0, false) },
+		"uninstalled":       func(w *Page) { view.Uninstalled(w, gone) },
+		"uninstalled_not":   func(w *Page) { view.Uninstalled(w, stuck) },
 	}
 }

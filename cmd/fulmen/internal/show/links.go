@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,52 +10,35 @@ import (
 )
 
 // Links writes the cables, and what was measured over every path.
-func (v View) Links(w io.Writer, list api.LinkListResult, nodes []api.NodeView) error {
-	n := namesOf(nodes)
-	if err := v.cables(w, list, n); err != nil {
-		return err
-	}
+func (v View) Links(w *Page, list api.LinkListResult, nodes []api.NodeView) {
+	n := NamesOf(nodes)
+	v.cables(w, list, n)
 	if list.Rows = withUntested(list.Rows, list.Cables); len(list.Rows) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
-	if err := v.measuredPaths(w, list, nodes, n); err != nil {
-		return err
-	}
+	v.measuredPaths(w, list, nodes, n)
 	for _, r := range list.Rows {
 		if r.MeasuredAt.IsZero() && !r.Simulated && !isUntested(r) {
-			_, err := fmt.Fprintln(w, "\nWhat was not measured is measured while somebody watches, or with: fulmen measure link --all")
-			return err
+			fmt.Fprintln(w, "\nWhat was not measured yet is measured while somebody watches, or with: fulmen measure link --all")
+			return
 		}
 	}
-	return nil
 }
 
 // cables writes the table of cables.
-func (v View) cables(w io.Writer, list api.LinkListResult, n names) error {
+func (v View) cables(w *Page, list api.LinkListResult, n Names) {
 	if len(list.Cables) == 0 {
-		_, err := fmt.Fprintln(w, "No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
-		return err
+		w.Line("No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
+		return
 	}
-	heading := []string{"CABLE", "KIND", "SPEED", "THROUGH", "RDMA", "VERDICT"}
-	if v.Wide {
-		heading = []string{"CABLE", "PLACES", "INTERFACES", "KIND", "SPEED", "THROUGH", "RDMA", "VERDICT"}
-	}
-	table := text.NewTable(heading...)
+	table := v.table("CABLE", "+PLACES", "+INTERFACES", "KIND", "SPEED", "THROUGH", "RDMA", "VERDICT")
 	for _, c := range list.Cables {
-		row := []string{n.cable(c)}
-		if v.Wide {
-			row = append(row, bothEnds(c, func(e api.CableEnd) string { return e.Place }), bothEnds(c, func(e api.CableEnd) string { return e.Interface }))
-		}
-		table.Row(append(row, kindWord(c.Kind), cableSpeed(c), orNone(strings.Join(c.Hubs, ", ")), rdmaVerdict(c.RDMA), cableVerdict(c))...)
+		table.Row(n.cable(c), bothEnds(c, func(e api.CableEnd) string { return e.Place }), bothEnds(c, func(e api.CableEnd) string { return e.Interface }),
+			kindWord(c.Kind), cableSpeed(c), orNone(strings.Join(c.Hubs, ", ")), rdmaVerdict(c.RDMA), cableVerdict(c))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(w, "\n%s.\n", cableCounts(list.Cables)); err != nil {
-		return err
-	}
-	return loops(w, list.Loops, n)
+	fmt.Fprintf(w, "%s\n%s.\n", table, cableCounts(list.Cables))
+	loops(w, list.Loops, n)
 }
 
 // bothEnds joins something of both ends of a cable, the first end's first.
@@ -70,8 +52,8 @@ func bothEnds(c api.Cable, of func(api.CableEnd) string) string {
 
 // Link writes one cable: what it is, whether it can do RDMA and why not, and
 // what was measured over it.
-func (v View) Link(w io.Writer, l api.LinkGetResult, nodes []api.NodeView) error {
-	n := namesOf(nodes)
+func (v View) Link(w *Page, l api.LinkGetResult, nodes []api.NodeView) {
+	n := NamesOf(nodes)
 	c := l.Cable
 	table := text.NewTable()
 	table.Row("cable", n.cable(c))
@@ -90,21 +72,17 @@ func (v View) Link(w io.Writer, l api.LinkGetResult, nodes []api.NodeView) error
 		}
 	}
 	table.Row("RDMA", join(": ", rdmaVerdict(l.RDMA.Verdict), l.RDMA.Text))
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	if err := v.rdmaChecks(w, l.RDMA.Checks, n); err != nil {
-		return err
-	}
+	fmt.Fprint(w, table)
+	v.rdmaChecks(w, l.RDMA.Checks, n)
 	if l.Rows = withUntested(l.Rows, []api.Cable{c}); len(l.Rows) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
-	return v.paths(w, l.Rows, newInterfaces(nodes, nil, []api.Cable{c}), n)
+	v.paths(w, l.Rows, newInterfaces(nodes, nil, []api.Cable{c}), n)
 }
 
 // speeds is a cable's speed, each way named where they differ.
-func (n names) speeds(c api.Cable) string {
+func (n Names) speeds(c api.Cable) string {
 	there, back := c.ForwardBitsPerS, c.BackwardBitsPerS
 	switch {
 	case there == nil || back == nil:
@@ -119,14 +97,14 @@ func (n names) speeds(c api.Cable) string {
 }
 
 // rdmaChecks writes what was checked for RDMA; what is not well, with what to do.
-func (v View) rdmaChecks(w io.Writer, checks []api.RDMACheck, n names) error {
+func (v View) rdmaChecks(w *Page, checks []api.RDMACheck, n Names) {
 	if len(checks) == 0 {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
 	table := text.NewTable()
 	for _, c := range checks {
-		mark := answer(c.Answer)
+		mark := mark(c.Answer, "ok", "wrong")
 		if c.Advice && c.Answer == api.AnswerNo {
 			mark = "advice"
 		}
@@ -134,12 +112,12 @@ func (v View) rdmaChecks(w io.Writer, checks []api.RDMACheck, n names) error {
 		if c.End.Valid() {
 			where = n.end(c.End)
 		}
-		table.Row("", mark, where, v.said(c.Text, c.Reason))
+		table.Row("", mark, where, v.withReason(c.Text, c.Reason))
 		if c.Remedy != "" && c.Answer != api.AnswerYes {
 			table.Row("", "", "", c.Remedy)
 		}
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }
 
 // withUntested adds a row for every cable that is ready for RDMA and was never tested:
@@ -169,10 +147,10 @@ func isUntested(r api.LinkRow) bool {
 const none = "-"
 
 // names are the short names of nodes.
-type names map[api.NodeID]string
+type Names map[api.NodeID]string
 
 // of is a node's short name, or its id where it has none.
-func (n names) of(id api.NodeID) string {
+func (n Names) Of(id api.NodeID) string {
 	if name := n[id]; name != "" {
 		return name
 	}
@@ -180,31 +158,41 @@ func (n names) of(id api.NodeID) string {
 }
 
 // end is one end of a cable: mac-studio:1.
-func (n names) end(e api.LinkEnd) string { return n.of(e.Node) + ":" + e.Receptacle.String() }
+func (n Names) end(e api.LinkEnd) string { return n.Of(e.Node) + ":" + e.PortNumber.String() }
 
 // namesOf are the names that a list of nodes gives.
-func namesOf(nodes []api.NodeView) names {
-	out := names{}
+func NamesOf(nodes []api.NodeView) Names {
+	out := Names{}
 	for _, n := range nodes {
 		out[n.Node] = n.ShortName
 	}
 	return out
 }
 
+// Self is the node that was asked; empty where none was.
+func Self(nodes []api.NodeView) (self api.NodeView) {
+	for _, n := range nodes {
+		if n.Self {
+			return n
+		}
+	}
+	return self
+}
+
 // cable is both ends of a cable: mac-studio:1 ~ mac-studio-2:1.
-func (n names) cable(c api.Cable) string {
+func (n Names) cable(c api.Cable) string {
 	var ends []string
 	for _, e := range c.Ends {
 		ends = append(ends, n.end(e.End))
 	}
 	if len(ends) == 1 {
-		ends = append(ends, stranger(c.PeerName))
+		ends = append(ends, nonMember(c.PeerName))
 	}
 	return strings.Join(ends, " ~ ")
 }
 
-// stranger is a machine at the end of a cable that is no node.
-func stranger(name string) string {
+// nonMember is a machine at the end of a cable that is no node.
+func nonMember(name string) string {
 	if name == "" {
 		return "a machine that does not run Fulmen"
 	}
@@ -271,12 +259,11 @@ func verdict(v api.LinkVerdict, reasons []api.Reason) string {
 }
 
 // becauseAll is several reasons in words.
-func becauseAll(reasons []api.Reason) string {
-	var out []string
+func becauseAll(reasons []api.Reason) (out string) {
 	for _, r := range reasons {
-		out = append(out, because(r))
+		out = join("; ", out, because(r))
 	}
-	return strings.Join(out, "; ")
+	return out
 }
 
 // cableVerdict is how a cable is, with all that a reader must know beside it.
@@ -309,19 +296,11 @@ func rdmaVerdict(v api.RDMAVerdict) string {
 
 // half is a delay one way, as half of the round trip.
 func half(us *float64) string {
-	if us == nil {
-		return none
-	}
-	return text.Micros(*us / 2)
+	return given(us, func(us float64) string { return text.Micros(us / 2) })
 }
 
 // rate is a speed that was measured.
-func rate(bits *int64) string {
-	if bits == nil {
-		return none
-	}
-	return text.BitsPerS(*bits)
-}
+func rate(bits *int64) string { return given(bits, text.BitsPerS) }
 
 // address is an IP address that a document's name ends with; empty where it
 // does not, as for RDMA, whose paths are cables.

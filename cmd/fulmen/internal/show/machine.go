@@ -1,8 +1,9 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
+	"time"
 
 	"fulmen/app/text"
 	"fulmen/daemon/api"
@@ -22,12 +23,7 @@ func (f facts) machine(node api.NodeView) [][2]string {
 	}
 }
 
-func simulated(yes bool) string {
-	if yes {
-		return "SIMULATED"
-	}
-	return ""
-}
+func simulated(yes bool) string { return choose(yes, "SIMULATED", "") }
 
 func (f facts) hardware(i api.Identity, doc api.Document) string {
 	cores := func(n *int, field, what string) string {
@@ -39,11 +35,7 @@ func (f facts) hardware(i api.Identity, doc api.Document) string {
 		}
 		return fmt.Sprintf("%d %s", *n, what)
 	}
-	model := i.ModelName
-	if model == "" {
-		model = i.Model
-	}
-	return f.or(join(", ", model, i.Chip, cores(i.CPUCores, "cpu_cores", "CPU cores"), cores(i.GPUCores, "gpu_cores", "GPU cores")), doc, "chip")
+	return f.or(join(", ", cmp.Or(i.ModelName, i.Model), i.Chip, cores(i.CPUCores, "cpu_cores", "CPU cores"), cores(i.GPUCores, "gpu_cores", "GPU cores")), doc, "chip")
 }
 
 func (f facts) system(i api.Identity, doc api.Document) string {
@@ -58,21 +50,7 @@ func (f facts) mlx(i api.Identity, doc api.Document) string {
 	if i.MLXVersion == "" {
 		return f.unknown(doc, "mlx_version")
 	}
-	var backends, devices []string
-	for _, b := range i.MLXBackends {
-		backends = append(backends, string(b))
-	}
-	for _, d := range i.MLXDevices {
-		devices = append(devices, string(d))
-	}
-	out := i.MLXVersion
-	if len(devices) > 0 {
-		out += " on " + strings.Join(devices, " and ")
-	}
-	if len(backends) > 0 {
-		out += ", backends " + strings.Join(backends, " ")
-	}
-	return out
+	return i.MLXVersion + prefixed(" on ", joined(" and ", i.MLXDevices)) + prefixed(", backends ", joined(" ", i.MLXBackends))
 }
 
 func (f facts) memory() string {
@@ -101,7 +79,7 @@ func (f facts) gpu() string {
 	var p api.GPUProfile
 	doc, found := f.read(api.KindGPUProfile, &p)
 	if !found {
-		return "not measured yet; fulmen measure gpu measures it"
+		return "not measured yet; to measure it: fulmen measure gpu"
 	}
 	return f.profile(p, doc)
 }
@@ -127,7 +105,75 @@ func (v View) profile(p api.GPUProfile, doc api.Document) string {
 	}
 	out = join(", ", out, bandwidth, on, "measured "+text.Ago(v.Now, p.MeasuredAt.Time))
 	if p.Failure != nil {
-		out += "; the last try failed: " + p.Failure.Message
+		out += "; the last attempt failed: " + p.Failure.Message
 	}
 	return out
+}
+
+// Profiles writes what a measurement found, for each of its subjects that has
+// a result.
+func (v View) Profiles(w *Page, m api.Measurement, docs []api.Document) {
+	for _, item := range m.Items {
+		var p api.GPUProfile
+		doc, found := facts{v, item.Document.Node, docs}.read(api.KindGPUProfile, &p)
+		if !found || item.State != api.MeasureDone {
+			continue
+		}
+		v.result(w, p, doc)
+	}
+}
+
+// Measured writes the paths that a measurement was about.
+func (v View) Measured(w *Page, m api.Measurement, list api.LinkListResult, nodes []api.NodeView) {
+	of := map[api.Key]bool{}
+	for _, item := range m.Items {
+		of[item.Document] = true
+	}
+	var rows []api.LinkRow
+	for _, r := range list.Rows {
+		if of[api.Key{Node: r.From, Kind: api.KindLinkProfile, Name: r.Name}] {
+			rows = append(rows, r)
+		}
+	}
+	list.Rows = rows
+	v.measuredPaths(w, list, nodes, NamesOf(nodes))
+}
+
+func (v View) result(w *Page, p api.GPUProfile, doc api.Document) {
+	table := text.NewTable()
+	table.Row("node", join("  ", doc.Node.Display(), simulated(doc.Simulated)))
+	device := join(", ", p.DeviceName, string(p.Device))
+	table.Row("device", v.or(device, doc, "device"))
+	compute := func(what string, tflops *float64, t *api.Timing, field string) {
+		if tflops == nil {
+			if field == "fp16_tflops" || v.Wide {
+				table.Row(what, v.unknown(doc, field))
+			}
+			return
+		}
+		table.Row(what, join(", ", text.TFLOPS(*tflops), fmt.Sprintf("%d x %d matrices", p.MatrixSize, p.MatrixSize), spread(t)))
+	}
+	compute("fp16", p.FP16TFLOPS, p.FP16Timing, "fp16_tflops")
+	compute("fp32", p.FP32TFLOPS, p.FP32Timing, "fp32_tflops")
+	if p.MemoryBytesPerS == nil {
+		table.Row("memory", v.unknown(doc, "memory_bytes_per_s"))
+	} else {
+		table.Row("memory", join(", ", text.BytesPerS(float64(*p.MemoryBytesPerS)), "sum over "+text.Bytes(p.BufferBytes), spread(p.MemoryTiming)))
+	}
+	took := ""
+	if p.TookS > 0 {
+		took = "took " + text.Duration(time.Duration(p.TookS*float64(time.Second)))
+	}
+	at := p.Conditions
+	table.Row("under", v.or(join(", ", prefixed("MLX ", at.MLXVersion), prefixed("BLAS ", at.BLAS), prefixed("on ", string(at.PowerSource)),
+		prefixed("thermal state ", string(at.ThermalState)), took), doc, "conditions"))
+	fmt.Fprint(w, table)
+}
+
+// spread is how well the runs agreed.
+func spread(t *api.Timing) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("best of %d, spread %.1f %%", t.Runs, t.SpreadRatio*100)
 }

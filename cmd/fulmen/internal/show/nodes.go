@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -11,31 +10,17 @@ import (
 )
 
 // Nodes writes a table of the nodes, and the totals where there are several.
-func (v View) Nodes(w io.Writer, list api.NodeListResult, docs []api.Document) error {
-	heading := []string{"NAME", "ID", "STATE", "MEMORY", "GPU", "CHIP"}
-	if v.Wide {
-		heading = append(heading, "SYSTEM", "MLX", "SINCE", "PATHS (RTT/2)")
-	}
-	table := text.NewTable(heading...)
+func (v View) Nodes(w *Page, list api.NodeListResult, docs []api.Document) {
+	table := v.table("NAME", "ID", "STATE", "MEMORY", "GPU", "CHIP", "+SYSTEM", "+MLX", "+SINCE", "+PATHS (RTT/2)")
 	for _, n := range list.Nodes {
 		f := facts{v, n.Node, docs}
 		var identity api.Identity
 		doc, _ := f.read(api.KindIdentity, &identity)
-		name := n.ShortName
-		if n.Self {
-			name += " *"
-		}
-		row := []string{name, n.Node.Display(), join(" ", v.state(n), simulated(n.Simulated)), join(", ", f.memory(), stale(n)), f.gpuShort(), f.or(identity.Chip, doc, "chip")}
-		if v.Wide {
-			row = append(row, f.system(identity, doc), f.mlx(identity, doc), n.Since.String(), v.pathsTo(n))
-		}
-		table.Row(row...)
+		name := n.ShortName + choose(n.Self, " *", "")
+		table.Row(name, n.Node.Display(), join(" ", v.state(n), simulated(n.Simulated)), join(", ", f.memory(), stale(n)), f.gpuShort(),
+			f.or(identity.Chip, doc, "chip"), f.system(identity, doc), f.mlx(identity, doc), n.Since.String(), v.pathsTo(n))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", totals(list.Totals))
-	return err
+	fmt.Fprintf(w, "%s\n%s\n", table, totals(list.Totals))
 }
 
 // state is whether a node is reached; of one that is not, for how long, and why.
@@ -50,15 +35,9 @@ func (v View) state(n api.NodeView) string {
 	return join(": ", join(" ", string(n.Liveness), since), strings.TrimSuffix(n.Message, "."))
 }
 
-// isCurrent reports whether what a node says of itself is still so.
-func isCurrent(n api.NodeView) bool { return n.Liveness.Reached() || n.Liveness == "" }
-
 // stale marks what a node said last that is not reached now.
 func stale(n api.NodeView) string {
-	if isCurrent(n) {
-		return ""
-	}
-	return "stale"
+	return choose(n.Liveness.Reached() || n.Liveness == "", "", "stale")
 }
 
 func (f facts) gpuShort() string {
@@ -102,15 +81,15 @@ func totals(t api.Totals) string {
 }
 
 // Node writes one node: its lines and which documents there are.
-func (v View) Node(w io.Writer, n api.NodeGetResult) error {
+func (v View) Node(w *Page, n api.NodeGetResult) {
 	table := text.NewTable()
 	for _, line := range (facts{v, n.Node.Node, n.Docs}).machine(n.Node) {
 		table.Row(line[0], line[1])
 	}
-	told := Changes{View: v}
-	told.Begin(n.Docs)
+	changes := Changes{View: v}
+	changes.Begin(n.Docs)
 	for _, p := range portsOf(n.Docs) {
-		table.Row("port "+p.value.Receptacle.String(), join(": ", p.value.Place, told.state(p.doc)))
+		table.Row("port "+p.value.PortNumber.String(), join(": ", p.value.Place, changes.state(p.doc)))
 	}
 	table.Row("state", join(", ", v.state(n.Node), stale(n.Node)))
 	for i, p := range n.Node.Paths {
@@ -120,23 +99,21 @@ func (v View) Node(w io.Writer, n api.NodeGetResult) error {
 		}
 		table.Row(heading, v.path(p))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
+	fmt.Fprint(w, table)
 	if !v.Wide {
-		return nil
+		return
 	}
 	fmt.Fprintln(w)
-	return v.documents(w, n.Docs)
+	v.documents(w, n.Docs)
 }
 
 // documents lists documents with what they say.
-func (v View) documents(w io.Writer, docs []api.Document) error {
+func (v View) documents(w *Page, docs []api.Document) {
 	table := text.NewTable("KIND", "NAME", "READ", "SAYS")
 	for _, d := range docs {
 		table.Row(string(d.Kind), d.Name, text.Ago(v.Now, d.At.Time), v.Summary(d))
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }
 
 // Peers is what fulmen peers shows. In JSON each field is the result of the
@@ -150,19 +127,19 @@ type Peers struct {
 
 // Peers writes the roster with what is known of each member now; with removed
 // ones only if all are wanted.
-func (v View) Peers(w io.Writer, p Peers, all bool) error {
+func (v View) Peers(w *Page, p Peers, all bool) {
 	views := map[api.NodeID]api.NodeView{}
 	for _, n := range p.Nodes.Nodes {
 		views[n.Node] = n
 	}
-	called := names(Names(p.Peers.Members, p.Nodes.Nodes))
+	called := p.Called()
 	table := text.NewTable("NAME", "ID", "STATE", "PATHS (RTT/2)", "ADDED")
 	members, removed := 0, 0
 	for _, m := range p.Peers.Members {
 		if m.RemovedBy != "" {
 			removed++
 			if all {
-				table.Row(m.ShortName, m.Node.Display(), "removed "+text.Ago(v.Now, m.RemovedAt.Time)+" by "+called.of(m.RemovedBy), none, v.added(m, called))
+				table.Row(m.ShortName, m.Node.Display(), "removed "+text.Ago(v.Now, m.RemovedAt.Time)+" by "+called.Of(m.RemovedBy), none, v.added(m, called))
 			}
 			continue
 		}
@@ -172,17 +149,14 @@ func (v View) Peers(w io.Writer, p Peers, all bool) error {
 		if known {
 			state = v.state(n)
 		}
-		name := called.of(m.Node)
+		name := called.Of(m.Node)
 		if n.Self {
 			name += " *"
 		}
 		table.Row(name, m.Node.Display(), join(" ", state, simulated(n.Simulated)), v.pathsTo(n), v.added(m, called))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", peerCount(members, removed, all))
-	return err
+	fmt.Fprint(w, table)
+	fmt.Fprintf(w, "\n%s\n", peerCount(members, removed, all))
 }
 
 func peerCount(members, removed int, all bool) string {
@@ -197,25 +171,23 @@ func peerCount(members, removed int, all bool) string {
 }
 
 // added is who added a member, and when.
-func (v View) added(m api.Member, n names) string {
+func (v View) added(m api.Member, n Names) string {
 	when := text.Ago(v.Now, m.AddedAt.Time)
 	if m.AddedBy == m.Node {
 		return "began the cluster " + when
 	}
-	return "by " + n.of(m.AddedBy) + " " + when
+	return "by " + n.Of(m.AddedBy) + " " + when
 }
 
 // pathsTo are the verified ways to a node, the best first; those that failed are
 // left out of narrow screens.
-func (v View) pathsTo(n api.NodeView) string {
-	var out []string
+func (v View) pathsTo(n api.NodeView) (out string) {
 	for _, p := range n.Paths {
-		if p.State == api.PathFailed && !v.Wide {
-			continue
+		if p.State != api.PathFailed || v.Wide {
+			out = join(", ", out, v.path(p))
 		}
-		out = append(out, v.path(p))
 	}
-	return orNone(strings.Join(out, ", "))
+	return orNone(out)
 }
 
 // path is one way to a node.
@@ -233,14 +205,14 @@ func (v View) path(p api.PathView) string {
 	return out
 }
 
-// Names are the short names of members, also of those that are gone, and of
+// Called are the short names of members, also of those that are gone, and of
 // nodes.
-func Names(members []api.Member, nodes []api.NodeView) map[api.NodeID]string {
-	out := names{}
-	for _, m := range members {
+func (p Peers) Called() Names {
+	out := Names{}
+	for _, m := range p.Peers.Members {
 		out[m.Node] = m.ShortName
 	}
-	for _, n := range nodes {
+	for _, n := range p.Nodes.Nodes {
 		if n.ShortName != "" {
 			out[n.Node] = n.ShortName
 		}
@@ -249,14 +221,10 @@ func Names(members []api.Member, nodes []api.NodeView) map[api.NodeID]string {
 }
 
 // Members writes a line for each of some members.
-func (v View) Members(w io.Writer, members []api.Member, called map[api.NodeID]string) error {
+func (v View) Members(w *Page, members []api.Member, called Names) {
 	table := text.NewTable()
 	for _, m := range members {
-		how := v.added(m, called)
-		if m.AddedBy != m.Node {
-			how = "added " + how
-		}
-		table.Row("", names(called).of(m.Node), m.Node.Display(), how)
+		table.Row("", called.Of(m.Node), m.Node.Display(), choose(m.AddedBy == m.Node, "", "added ")+v.added(m, called))
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }

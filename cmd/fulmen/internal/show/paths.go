@@ -2,8 +2,9 @@ package show
 
 import (
 	"cmp"
-	"io"
+	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 
 	"fulmen/app/text"
@@ -44,12 +45,7 @@ func newInterfaces(nodes []api.NodeView, docs []api.Document, cables []api.Cable
 	for _, c := range cables {
 		in.cables[c.Link] = c
 	}
-	self := api.NodeID("")
-	for _, n := range nodes {
-		if n.Self {
-			self = n.Node
-		}
-	}
+	self := Self(nodes).Node
 	for _, n := range nodes {
 		for _, p := range n.Paths {
 			in.views[api.Key{Node: self, Kind: api.KindReach, Name: p.Address.String()}] = p.Interface
@@ -101,7 +97,7 @@ func sorted(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
 }
 
 // pathVerdict is how a path is, and why it is not good.
-func (n names) pathVerdict(r api.LinkRow) string {
+func (n Names) pathVerdict(r api.LinkRow) string {
 	if isUntested(r) {
 		return "not tested yet: fulmen rdma probe " + n.end(r.Link.Low)
 	}
@@ -111,45 +107,139 @@ func (n names) pathVerdict(r api.LinkRow) string {
 	}
 	out := "not measured"
 	if !r.MeasuredAt.IsZero() {
-		out = string(r.Verdict) + ": not all of it was measured"
+		out = string(r.Verdict) + ": not everything was measured"
 	}
 	return join("; ", out, becauseAll(slices.Delete(slices.Clone(r.Reasons), missing, missing+1)))
 }
 
 // paths writes the table of paths, measured or not.
-func (v View) paths(w io.Writer, rows []api.LinkRow, in interfaces, n names) error {
-	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "UP", "DOWN", "RTT/2", "MEASURED", "VERDICT"}
-	if v.Wide {
-		heading = []string{"FROM", "TO", "KIND", "INTERFACES", "ADDRESS", "UP", "DOWN", "RTT/2", "JITTER/2", "MEASURED", "VERDICT"}
-	}
-	table := text.NewTable(heading...)
+func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
+	table := v.table("FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "UP", "DOWN", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT")
 	for _, r := range rows {
 		from, to := in.of(r)
 		between := none
 		if from != "" || to != "" {
 			between = orUnknown(from) + " ~ " + orUnknown(to)
 		}
-		measured := none
-		if !r.MeasuredAt.IsZero() {
-			measured = text.Ago(v.Now, r.MeasuredAt.Time)
-		}
-		if r.Old {
-			measured += ", old"
-		}
-		said := join(" ", n.pathVerdict(r), simulated(r.Simulated))
-		cells := []string{n.of(r.From), n.of(r.To), kindWord(r.Kind), between}
-		if v.Wide {
-			cells = append(cells, orNone(address(r.Name)))
-		}
-		cells = append(cells, rate(r.UpBitsPerS), rate(r.DownBitsPerS), half(r.RTTUS))
-		if v.Wide {
-			cells = append(cells, half(r.JitterUS))
-		}
-		table.Row(append(cells, measured, said)...)
+		table.Row(n.Of(r.From), n.Of(r.To), kindWord(r.Kind), between, orNone(address(r.Name)), rate(r.UpBitsPerS), rate(r.DownBitsPerS),
+			half(r.RTTUS), half(r.JitterUS), v.age(r), join(" ", n.pathVerdict(r), simulated(r.Simulated)))
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }
 
 func orNone(s string) string { return cmp.Or(s, none) }
 
 func orUnknown(s string) string { return cmp.Or(s, text.Unknown) }
+
+// folded are the rows with both directions of a way as one, where they say the
+// same: each end has a row of what only one of them measured.
+func folded(rows []api.LinkRow) []api.LinkRow {
+	var out []api.LinkRow
+	taken := map[int]bool{} // rows of out that stand for two already
+next:
+	for _, r := range rows {
+		for i, o := range out {
+			if !taken[i] && mirrors(o, r) {
+				taken[i] = true
+				continue next
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// turned are rows of which those over cables begin at the node that is shown
+// first: only one end of them has a row.
+func turned(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
+	at := func(id api.NodeID) int {
+		return slices.IndexFunc(nodes, func(n api.NodeView) bool { return n.Node == id })
+	}
+	out := slices.Clone(rows)
+	for i := range out {
+		if r := &out[i]; r.Transport == api.TransportRDMA && at(r.From) > at(r.To) && at(r.To) >= 0 {
+			r.From, r.To, r.UpBitsPerS, r.DownBitsPerS = r.To, r.From, r.DownBitsPerS, r.UpBitsPerS
+		}
+	}
+	return out
+}
+
+// mirrors reports whether two rows are one way, seen from its two ends.
+func mirrors(a, b api.LinkRow) bool {
+	return a.From == b.To && a.To == b.From && a.From != a.To && a.Transport == b.Transport && a.Kind == b.Kind && a.Link == b.Link &&
+		a.MeasuredAt.Equal(b.MeasuredAt.Time) && a.Verdict == b.Verdict && slices.Equal(a.Reasons, b.Reasons) &&
+		reflect.DeepEqual(a.UpBitsPerS, b.DownBitsPerS) && reflect.DeepEqual(a.DownBitsPerS, b.UpBitsPerS) && reflect.DeepEqual(a.RTTUS, b.RTTUS)
+}
+
+// measuredPaths writes the table of what ways between nodes give, each direction.
+func (v View) measuredPaths(w *Page, list api.LinkListResult, nodes []api.NodeView, n Names) {
+	table := v.table("BETWEEN", "AND", "KIND", "+ADDRESS", "+CABLE", "THERE", "BACK", "RTT/2", "JITTER/2", "+LOSS", "MEASURED", "VERDICT")
+	for _, r := range folded(sorted(turned(list.Rows, nodes), nodes)) {
+		cable := none
+		if r.Link.Valid() {
+			cable = n.link(r.Link)
+		}
+		measured := v.age(r)
+		if r.Waiting != nil {
+			measured = join(", ", measured, "waiting: "+because(r.Waiting.Reason))
+		}
+		table.Row(n.Of(r.From), n.Of(r.To), kindWord(r.Kind), orNone(address(r.Name)), cable, rate(r.UpBitsPerS), rate(r.DownBitsPerS),
+			half(r.RTTUS), half(r.JitterUS), given(r.LossRatio, text.Percent), measured, join(" ", n.pathVerdict(r), simulated(r.Simulated)))
+	}
+	fmt.Fprint(w, table)
+}
+
+// age is how old a row's numbers are.
+func (v View) age(r api.LinkRow) string {
+	measured := none
+	if !r.MeasuredAt.IsZero() {
+		measured = text.Ago(v.Now, r.MeasuredAt.Time)
+	}
+	if r.Old {
+		measured += ", old"
+	}
+	return measured
+}
+
+// shownResults is how many earlier results of a path are shown where not all are
+// asked for.
+const shownResults = 8
+
+// History writes what paths gave earlier: the best, the usual, and the results, the
+// newest first.
+func (v View) History(w *Page, h api.LinkHistoryResult, nodes []api.NodeView) {
+	n := NamesOf(nodes)
+	if len(h.Paths) == 0 {
+		w.Line("No path has been measured yet. To measure them: fulmen measure link --all")
+		return
+	}
+	for i, p := range h.Paths {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		over := string(p.Transport)
+		if a := address(p.Name); a != "" {
+			over = "at " + a
+		}
+		w.Line(fmt.Sprintf("%s to %s, %s", n.Of(p.From), n.Of(p.To), over))
+		table := text.NewTable("", "THERE", "BACK", "RTT/2", "JITTER/2")
+		row := func(what string, r *api.LinkResult) {
+			if r != nil {
+				table.Row("  "+what, rate(r.UpBitsPerS), rate(r.DownBitsPerS), half(r.RTTUS), half(r.JitterUS))
+			}
+		}
+		row("best", p.Best)
+		row("median", p.Median)
+		results := p.Results
+		if !v.Wide {
+			results = results[:min(len(results), shownResults)]
+		}
+		for _, r := range results {
+			row(text.Ago(v.Now, r.MeasuredAt.Time), &r)
+		}
+		fmt.Fprint(w, table)
+		if rest := len(p.Results) - len(results); rest > 0 {
+			fmt.Fprintf(w, "  and %s; all of them with --wide\n", text.Count(rest, "earlier result"))
+		}
+	}
+}

@@ -3,8 +3,10 @@ package show
 import (
 	"encoding/json"
 	"fmt"
-	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"fulmen/app/text"
 	"fulmen/daemon/api"
@@ -12,84 +14,71 @@ import (
 
 // Plan writes where a job would run; or for each set of nodes the first thing
 // that stops it, and what would help.
-func (v View) Plan(w io.Writer, p api.JobPlanResult, called map[api.NodeID]string) error {
-	n := names(called)
+func (v View) Plan(w *Page, p api.JobPlanResult, n Names) {
 	if p.Plan != nil {
-		return v.planned(w, *p.Plan, n)
+		v.planned(w, *p.Plan, n)
+		return
 	}
-	if _, err := fmt.Fprintln(w, "There is no place for it."); err != nil {
-		return err
-	}
+	w.Line("No set of Macs can run it now.")
 	if len(p.Rejections) > 0 {
 		table := text.NewTable("NODES", "BACKEND", "WHAT STOPS IT")
 		for _, r := range p.Rejections {
-			table.Row(orNone(n.list(r.Nodes)), orNone(string(r.Backend)), explained(r.Reason, r.Message))
+			table.Row(orNone(n.List(r.Nodes)), orNone(string(r.Backend)), explained(r.Reason, r.Message))
 		}
-		fmt.Fprintln(w)
-		if err := table.Write(w); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "\n%s", table)
 	}
-	return causes(w, "What would help:", p.Remedies)
+	causes(w, "What would help:", p.Remedies)
 }
 
 // causes writes sentences under a heading, with what to do about each.
-func causes(w io.Writer, heading string, all []api.Cause) error {
+func causes(w *Page, heading string, all []api.Cause) {
 	if len(all) == 0 {
-		return nil
+		return
 	}
 	table := text.NewTable()
 	for _, c := range all {
 		table.Span("  " + sentence(explained(c.Reason, c.Message)))
-		if c.Remedy != "" && c.Remedy != c.Message {
+		if c.Remedy != "" && !strings.HasSuffix(c.Message, c.Remedy) {
 			table.Span("    " + c.Remedy)
 		}
 	}
 	fmt.Fprintf(w, "\n%s\n", heading)
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }
 
 // planned writes a plan.
-func (v View) planned(w io.Writer, p api.Plan, n names) error {
-	nodes := strconv.Itoa(len(p.Ranks)) + " nodes"
-	if len(p.Ranks) == 1 {
-		nodes = "one node"
+func (v View) planned(w *Page, p api.Plan, n Names) {
+	how := "one node"
+	if len(p.Ranks) != 1 {
+		how = strconv.Itoa(len(p.Ranks)) + " nodes"
 	}
-	how := nodes
 	if len(p.Ranks) > 1 {
 		how += " over " + string(p.Backend) + ", joined as a " + string(p.Shape)
+		if n := p.Cables(); n > 1 {
+			how += ", " + strconv.Itoa(n) + " cables each"
+		}
 	}
-	fmt.Fprintf(w, "plan: %s%s%s\n", text.Clean(how), choose(p.Unencrypted, ", unencrypted", ""), choose(p.ProvenBest, "", ", not proven best"))
+	fmt.Fprintf(w, "plan: %s%s%s\n", text.Clean(how), choose(p.Unencrypted, ", unencrypted", ""), choose(p.ProvenBest, "", ", may not be the best"))
 	table := text.NewTable("RANK", "NODE", "GPU", "MEMORY", "RECEPTACLES")
 	for _, r := range p.Ranks {
-		memory := none
-		if r.MemoryBytes > 0 {
-			memory = text.Bytes(r.MemoryBytes)
+		portNumbers := ""
+		for _, x := range r.PortNumbers {
+			portNumbers = join(", ", portNumbers, x.String())
 		}
-		receptacles := ""
-		for _, x := range r.Receptacles {
-			receptacles = join(", ", receptacles, x.String())
-		}
-		table.Row(strconv.Itoa(r.Rank), n.of(r.Node), string(r.GPU), memory, orNone(receptacles))
+		table.Row(strconv.Itoa(r.Rank), n.Of(r.Node), string(r.GPU), some(r.MemoryBytes, text.Bytes), orNone(portNumbers))
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
+	fmt.Fprint(w, table)
 	if len(p.Links) > 0 {
 		fmt.Fprintln(w)
-		if err := planLinks(w, p); err != nil {
-			return err
-		}
+		planLinks(w, p)
 	}
 	if v.Wide {
-		if err := planInputs(w, p, n); err != nil {
-			return err
-		}
+		planInputs(w, p, n)
 	}
-	return causes(w, "To know:", p.Notes)
+	causes(w, "Good to know:", p.Notes)
 }
 
-func planLinks(w io.Writer, p api.Plan) error {
+func planLinks(w *Page, p api.Plan) {
 	table := text.NewTable("FROM", "TO", "OVER", "SPEED")
 	for _, l := range p.Links {
 		speed := text.Unknown
@@ -98,22 +87,98 @@ func planLinks(w io.Writer, p api.Plan) error {
 		}
 		table.Row("rank "+strconv.Itoa(l.From), "rank "+strconv.Itoa(l.To), kindWord(l.Kind), speed)
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }
 
 // planInputs writes the values that counted.
-func planInputs(w io.Writer, p api.Plan, n names) error {
+func planInputs(w *Page, p api.Plan, n Names) {
 	if len(p.Used) == 0 {
-		return nil
+		return
 	}
 	table := text.NewTable("USED", "OF", "VALUES")
 	for _, u := range p.Used {
-		facts, err := json.Marshal(u.Facts)
-		if err != nil {
-			return err
-		}
-		table.Row(join(" ", string(u.Kind), u.Name), n.of(u.Node), string(facts))
+		facts, _ := json.Marshal(u.Facts) // it came as JSON
+		table.Row(join(" ", string(u.Kind), u.Name), n.Of(u.Node), string(facts))
 	}
-	fmt.Fprintln(w)
-	return table.Write(w)
+	fmt.Fprintf(w, "\n%s", table)
+}
+
+// alwaysShown are the versions that matter to every job.
+func alwaysShown() []string { return []string{"python", "mlx", "mlx_lm"} }
+
+// Preflight writes what each node has of what a program needs, with a mark at
+// what is not as on most nodes, and what is missing.
+func (v View) Preflight(w *Page, p api.JobPreflightResult, n Names) {
+	if len(p.Nodes) == 0 {
+		w.Line("There was no node to ask.")
+		return
+	}
+	versions := v.versions(p.Nodes)
+	heading := append([]string{"NODE", "FOLDER", "INTERPRETER"}, versions...)
+	table := text.NewTable(append(heading, "DISK FREE")...)
+	marked := false
+	for _, node := range p.Nodes {
+		row := []string{n.Of(node.Node), orNone(node.Directory), orNone(node.Interpreter)}
+		for _, name := range versions {
+			cell := orNone(node.Versions[name])
+			if node.Versions[name] != usual(p.Nodes, name) {
+				cell, marked = cell+" !", true
+			}
+			row = append(row, cell)
+		}
+		free := text.Unknown
+		if node.DiskFreeBytes != nil {
+			free = text.Bytes(*node.DiskFreeBytes)
+		}
+		table.Row(append(row, free)...)
+	}
+	fmt.Fprint(w, table)
+	if marked {
+		fmt.Fprintln(w, "\n! marks what differs.")
+	}
+	for _, node := range p.Nodes {
+		causes(w, text.Clean(n.Of(node.Node))+":", node.Problems)
+	}
+	causes(w, "What would stop the program:", p.Differences)
+	causes(w, "Good to know:", p.Notes)
+	if len(p.Differences)+len(p.Notes) > 0 || slices.ContainsFunc(p.Nodes, func(x api.Preflight) bool { return len(x.Problems) > 0 }) {
+		return
+	}
+	fmt.Fprintln(w, "\nNothing is in the way.")
+}
+
+// versions are the names whose versions are shown: on wide screens all, else
+// those that always matter and those that differ.
+func (v View) versions(nodes []api.Preflight) []string {
+	all := map[string]bool{}
+	for _, node := range nodes {
+		for name := range node.Versions {
+			all[name] = true
+		}
+	}
+	out := slices.DeleteFunc(alwaysShown(), func(name string) bool { return !all[name] })
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		differs := slices.ContainsFunc(nodes, func(x api.Preflight) bool { return x.Versions[name] != nodes[0].Versions[name] })
+		if !slices.Contains(out, name) && (v.Wide || differs) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// usual is the version that most nodes have; of several, the first in order of nodes.
+func usual(nodes []api.Preflight, name string) string {
+	best, most := "", 0
+	for _, node := range nodes {
+		count := 0
+		for _, other := range nodes {
+			if other.Versions[name] == node.Versions[name] {
+				count++
+			}
+		}
+		if count > most {
+			best, most = node.Versions[name], count
+		}
+	}
+	return best
 }

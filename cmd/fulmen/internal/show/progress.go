@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,11 +15,10 @@ import (
 
 // Progress says in one line where a job is; empty for one of which nothing is
 // known.
-func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string) string {
-	n := names(called)
+func (v View) Progress(j api.Job, ranks []api.Rank, n Names) string {
 	where, over := "", ""
-	if a := current(j); a != nil && a.Plan != nil {
-		where, over = n.list(rankNodes(*a.Plan)), overWords(*a.Plan)
+	if a := Current(j); a != nil && a.Plan != nil {
+		where, over = n.List(rankNodes(*a.Plan)), overWords(*a.Plan)
 	}
 	why := explained(j.Reason, j.Message)
 	waits := ""
@@ -29,7 +29,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 	case api.JobQueued:
 		return join(": ", "queued", join("; ", waits, why))
 	case api.JobPlacing:
-		return join("; ", failedBefore(j), join(": ", orWords(waits, "looking for nodes"), why))
+		return join("; ", failedBefore(j), join(": ", cmp.Or(waits, "looking for nodes"), why))
 	case api.JobStarting:
 		if j.WaitingFor != "" && why != "" {
 			return join("; ", join(" on ", "starting", where), why)
@@ -49,7 +49,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 		}
 		return join("; ", join(": ", out, why), next)
 	case api.JobHomeLost:
-		return join("; ", "its home, "+n.of(j.Home)+", is lost", waits, why)
+		return join("; ", "its home, "+n.Of(j.Home)+", is lost", waits, why)
 	}
 	return join(": ", string(j.Phase), why)
 }
@@ -57,7 +57,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 // Notes are lines about a job that its owner has to know when it begins: what is
 // most likely an oversight, and stops nothing.
 func Notes(j api.Job) []string {
-	a := current(j)
+	a := Current(j)
 	if a == nil || a.Plan == nil {
 		return nil
 	}
@@ -72,24 +72,24 @@ func Notes(j api.Job) []string {
 
 // alone names the ranks that have ended well while others go on, which is said after
 // a while: those of a group end together.
-func (v View) alone(j api.Job, ranks []api.Rank, n names) string {
+func (v View) alone(j api.Job, ranks []api.Rank, n Names) string {
 	early, rest := endedEarly(j, ranks)
 	var out []string
 	for _, r := range early {
 		if v.Now.Sub(r.EndedAt.Time) >= aloneAfter {
-			out = append(out, rankName(j, r.Rank, n))
+			out = append(out, RankName(j, r.Rank, n))
 		}
 	}
 	if len(out) == 0 || rest == 0 {
 		return ""
 	}
-	return strings.Join(out, ", ") + choose(len(out) == 1, " has", " have") + " ended with 0, " +
+	return strings.Join(out, ", ") + choose(len(out) == 1, " has", " have") + " ended with exit code 0, " +
 		choose(rest == 1, "the other rank goes on", fmt.Sprintf("%d ranks go on", rest))
 }
 
-// TellsAloneIn is how long it takes until alone has something to say; 0 = it has, or
+// AloneReportIn is how long it takes until alone has something to say; 0 = it has, or
 // nothing is known.
-func (v View) TellsAloneIn(j api.Job, ranks []api.Rank) (in time.Duration) {
+func (v View) AloneReportIn(j api.Job, ranks []api.Rank) (in time.Duration) {
 	early, rest := endedEarly(j, ranks)
 	for _, r := range early {
 		if left := aloneAfter - v.Now.Sub(r.EndedAt.Time); rest > 0 && left > 0 && (in == 0 || left < in) {
@@ -102,7 +102,7 @@ func (v View) TellsAloneIn(j api.Job, ranks []api.Rank) (in time.Duration) {
 // aloneAfter is how long it is no news that a rank has ended.
 const aloneAfter = 10 * time.Second
 
-// endedEarly are the ranks that have ended with 0, and how many go on.
+// endedEarly are the ranks that have ended with exit code 0, and how many go on.
 func endedEarly(j api.Job, ranks []api.Rank) (early []api.Rank, rest int) {
 	if j.Phase != api.JobRunning {
 		return nil, 0
@@ -119,11 +119,7 @@ func endedEarly(j api.Job, ranks []api.Rank) (early []api.Rank, rest int) {
 }
 
 // RankName is a rank and where it runs.
-func RankName(j api.Job, rank int, called map[api.NodeID]string) string {
-	return rankName(j, rank, names(called))
-}
-
-func rankName(j api.Job, rank int, n names) string {
+func RankName(j api.Job, rank int, n Names) string {
 	if where := nodeOfRank(j, rank, n); where != none {
 		return fmt.Sprintf("rank %d on %s", rank, where)
 	}
@@ -133,7 +129,7 @@ func rankName(j api.Job, rank int, n names) string {
 // failedBefore says that the last attempt failed, and why, while the next is being
 // placed.
 func failedBefore(j api.Job) string {
-	a := current(j)
+	a := Current(j)
 	if a == nil || a.EndedAt.IsZero() || a.StartedAt.IsZero() || a.Reason == "" {
 		return ""
 	}
@@ -143,13 +139,6 @@ func failedBefore(j api.Job) string {
 // namesRank reports whether a sentence says of which rank it is.
 func namesRank(sentence string, rank int) bool {
 	return strings.Contains(strings.ToLower(sentence), fmt.Sprintf("rank %d ", rank))
-}
-
-func orWords(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // rankNodes are the nodes of a plan, ordered by rank.
@@ -170,7 +159,7 @@ func overWords(p api.Plan) string {
 }
 
 // preparing names the nodes that are not as far as the others.
-func preparing(j api.Job, ranks []api.Rank, n names) string {
+func preparing(j api.Job, ranks []api.Rank, n Names) string {
 	var late []string
 	for _, r := range ranks {
 		if r.Phase == api.RankPreparing && r.PreparedAt.IsZero() {
@@ -185,9 +174,9 @@ func preparing(j api.Job, ranks []api.Rank, n names) string {
 
 // handshakeWords say how many ranks have connected, or joined, and for whom the group
 // waits.
-func handshakeWords(j api.Job, ranks []api.Rank, n names) string {
+func handshakeWords(j api.Job, ranks []api.Rank, n Names) string {
 	joined, all := 0, 0
-	if a := current(j); a != nil {
+	if a := Current(j); a != nil {
 		joined = len(a.Joined)
 		if a.Plan != nil {
 			all = len(a.Plan.Ranks)
@@ -209,13 +198,12 @@ func handshakeWords(j api.Job, ranks []api.Rank, n names) string {
 
 // Outcome says why a job did not succeed: the first cause in one sentence, the
 // earlier attempts', and what to do next.
-func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Error {
-	n := names(called)
+func Outcome(j api.Job, ranks []api.Rank, n Names) *api.Error {
 	var spec api.JobSpec
 	_ = json.Unmarshal(j.Spec, &spec) // the daemon has checked it
 	job := spec.Job.String()
 	reason := j.Reason
-	a := current(j)
+	a := Current(j)
 	if a != nil && a.Reason != "" && (reason == "" || reason == api.ReasonRetriesSpent) {
 		reason = a.Reason
 	}
@@ -236,19 +224,14 @@ func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Err
 		}
 		next = fmt.Sprintf("See: fulmen job logs %s --rank %d", job, rank)
 	}
-	for i := 0; i < len(j.Attempts); i++ {
-		first := j.Attempts[i]
-		for i+1 < len(j.Attempts) && failedAlike(first, j.Attempts[i+1]) {
-			i++
-		}
-		last := j.Attempts[i]
+	for first, last := range alikes(j.Attempts) {
 		which, why := fmt.Sprintf("Attempt %d", last.Attempt), explained(last.Reason, last.Message)
 		if last.Attempt > first.Attempt {
 			which = fmt.Sprintf("Attempts %d to %d", first.Attempt, last.Attempt)
 		}
 		switch {
 		case last.Attempt == j.Attempt && last.Attempt > first.Attempt:
-			e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: last.Reason, Message: which + " failed alike."})
+			e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: last.Reason, Message: which + " failed the same way."})
 		case last.Attempt != j.Attempt && !last.Replanned && why != "":
 			e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: last.Reason, Message: which + ": " + why + "."})
 		}
@@ -280,15 +263,15 @@ func howEnded(rank int, ranks []api.Rank, status *int) string {
 		}
 		switch e := r.Exit; {
 		case e.OutOfMemory:
-			return "was ended by the system for its use of memory"
+			return "was ended by the system because it used too much memory"
 		case e.Signal != 0:
 			return "was ended by " + signalName(e.Signal)
 		case e.Code != nil:
-			return fmt.Sprintf("ended with status %d", *e.Code)
+			return fmt.Sprintf("ended with exit code %d", *e.Code)
 		}
 	}
 	if status != nil {
-		return fmt.Sprintf("ended with status %d", *status)
+		return fmt.Sprintf("ended with exit code %d", *status)
 	}
 	return ""
 }

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"fulmen/app/text"
@@ -13,7 +12,7 @@ import (
 func portRDMA(docs []api.Document, end api.LinkEnd) string {
 	for _, d := range docs {
 		var r api.RDMA
-		if d.Node == end.Node && d.Kind == api.KindRDMA && !d.Deleted && d.Decode(&r) == nil && r.Receptacle == end.Receptacle {
+		if d.Node == end.Node && d.Kind == api.KindRDMA && !d.Deleted && d.Decode(&r) == nil && r.PortNumber == end.PortNumber {
 			return "RDMA " + rdmaState(r)
 		}
 	}
@@ -58,17 +57,14 @@ func rdmaChange(a, b api.RDMA) string {
 		if x.PortState != y.PortState {
 			out = append(out, fmt.Sprintf("%s: port %s, was %s", y.Name, orNone(string(y.PortState)), orNone(string(x.PortState))))
 		}
-		gained, lost := compare(gids(x), gids(y))
-		out = append(out, listed(y.Name+" gained GID ", gained)...)
-		out = append(out, listed(y.Name+" lost GID ", lost)...)
+		out = append(out, compared("GID ", y.Name, gids(x), gids(y))...)
 	}
 	return strings.Join(out, "; ")
 }
 
-func gids(d *api.RDMADevice) map[string]bool {
-	out := map[string]bool{}
+func gids(d *api.RDMADevice) (out []string) {
 	for _, g := range d.GIDs {
-		out[g.Address.String()] = true
+		out = append(out, g.Address.String())
 	}
 	return out
 }
@@ -87,19 +83,20 @@ type ChangeOf struct {
 func (c ChangeOf) nothing() string {
 	switch {
 	case c.Undo:
-		return "Fulmen has changed nothing that could be put back."
+		return "There is nothing to put back: Fulmen has changed nothing here."
 	case c.Named:
-		return "RDMA is ready already, and not by Fulmen: nothing was changed."
+		return "RDMA is already set up, but not by Fulmen: nothing was changed."
 	}
-	return "No cable is waiting to be enabled. What each lacks: fulmen rdma"
+	return "No cable is ready to be enabled. To see what each one lacks: fulmen rdma"
 }
 
 // RDMAChanges writes what became of cables, step by step, end by end, and which
 // were left and why.
-func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, of ChangeOf, nodes []api.NodeView) error {
-	n := namesOf(nodes)
+func (v View) RDMAChanges(w *Page, result api.RDMAChangeResult, of ChangeOf, nodes []api.NodeView) {
+	n := NamesOf(nodes)
 	if len(result.Changes) == 0 && len(result.Refused) == 0 {
-		return line(w, of.nothing())
+		w.Line(of.nothing())
+		return
 	}
 	var last api.LinkID
 	for i, c := range result.Changes {
@@ -107,62 +104,47 @@ func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, of ChangeOf,
 			if last = c.Link; i > 0 {
 				fmt.Fprintln(w)
 			}
-			if err := line(w, n.link(c.Link)); err != nil {
-				return err
-			}
+			w.Line(n.link(c.Link))
 		}
-		if err := n.change(w, c, of); err != nil {
-			return err
-		}
+		n.change(w, c, of)
 	}
 	for i, cause := range result.Refused {
 		if i > 0 || len(result.Changes) > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := line(w, "Left as it is: "+cause.Message); err != nil {
-			return err
-		}
+		w.Line("Left as it is: " + cause.Message)
 		if cause.Remedy != "" {
-			if err := line(w, "  "+cause.Remedy); err != nil {
-				return err
-			}
+			w.Line("  " + cause.Remedy)
 		}
 	}
 	if of.Dry {
-		_, err := fmt.Fprintln(w, "\nNothing was changed: this is what would be done.")
-		return err
+		fmt.Fprintln(w, "\nThis is what would be done; nothing was changed.")
+		return
 	}
-	return nil
 }
 
 // change writes one end.
-func (n names) change(w io.Writer, c api.NodeRDMAChange, of ChangeOf) error {
-	head := fmt.Sprintf("  %s: %s", n.of(c.Node), changeWord(c.RDMAChange))
+func (n Names) change(w *Page, c api.NodeRDMAChange, of ChangeOf) {
+	head := fmt.Sprintf("  %s: %s", n.Of(c.Node), changeWord(c.RDMAChange))
 	if of.Dry {
-		head = fmt.Sprintf("  %s:", n.of(c.Node))
+		head = fmt.Sprintf("  %s:", n.Of(c.Node))
 	}
-	if err := line(w, head); err != nil {
-		return err
-	}
+	w.Line(head)
 	for i := range c.Steps {
 		s := c.Steps[i]
 		if of.Undo {
 			s = c.Steps[len(c.Steps)-1-i] // the last is put back first
 		}
-		if err := step(w, s, of); err != nil {
-			return err
-		}
+		step(w, s, of)
 	}
-	return nil
 }
 
 // step writes a step with what became of it, or is to become.
-func step(w io.Writer, s api.RDMAStep, of ChangeOf) error {
-	err := line(w, fmt.Sprintf("    %-11s  %s", stepState(s, of), s.Text))
-	if err != nil || s.State != api.RDMAStepLeft || s.Found == nil {
-		return err
+func step(w *Page, s api.RDMAStep, of ChangeOf) {
+	w.Line(fmt.Sprintf("    %-11s  %s", stepState(s, of), s.Text))
+	if s.State == api.RDMAStepLeft && s.Found != nil {
+		w.Line(fmt.Sprintf("    %-11s  Now it is: %s.", "", *s.Found))
 	}
-	return line(w, fmt.Sprintf("    %-11s  Now it is: %s.", "", *s.Found))
 }
 
 // stepState is what became of a step, or is to become of it.
@@ -183,11 +165,11 @@ func changeWord(c api.RDMAChange) string {
 	word := map[api.RDMAChangeState]string{
 		api.RDMAChangePlanned:  "planned.",
 		api.RDMAChangeApplying: "being changed.",
-		api.RDMAChangeProving:  "changed; it waits for the other end.",
+		api.RDMAChangeProving:  "changed; waiting for the other end.",
 		api.RDMAChangeActive:   "RDMA is enabled.",
 		api.RDMAChangeUndoing:  "being put back.",
 		api.RDMAChangeUndone:   "put back.",
-		api.RDMAChangePartial:  "put back but for what somebody has changed since.",
+		api.RDMAChangePartial:  "put back, except what somebody has changed since.",
 	}[c.State]
 	if c.State == api.RDMAChangeActive && c.Address.IsValid() {
 		word = fmt.Sprintf("RDMA is enabled, %s has %s.", c.Interface, c.Address)
@@ -196,22 +178,17 @@ func changeWord(c api.RDMAChange) string {
 		word += " It was not tested with data: " + c.Message
 	}
 	if c.State == api.RDMAChangeUndone && c.Message != "" {
-		word = "put back, since " + c.Message + "."
+		word = "put back, because " + c.Message + "."
 	}
 	return word
 }
 
 // link is a cable by its ends.
-func (n names) link(l api.LinkID) string { return n.end(l.Low) + " ~ " + n.end(l.High) }
-
-func line(w io.Writer, s string) error {
-	_, err := fmt.Fprintln(w, text.Clean(s))
-	return err
-}
+func (n Names) link(l api.LinkID) string { return n.end(l.Low) + " ~ " + n.end(l.High) }
 
 // RDMAProgress is how far one end of a change has come, as one line.
 func RDMAProgress(node api.NodeID, c api.RDMAChange, nodes []api.NodeView) string {
-	n := namesOf(nodes)
+	n := NamesOf(nodes)
 	done := 0
 	for _, s := range c.Steps {
 		if s.State == api.RDMAStepDone || s.State == api.RDMAStepUndone {
@@ -228,12 +205,10 @@ func RDMAProgress(node api.NodeID, c api.RDMAChange, nodes []api.NodeView) strin
 
 // RDMAPast writes what was changed for RDMA on this Mac, the newest first, and what
 // tests over RDMA gave.
-func (v View) RDMAPast(w io.Writer, changes []api.RDMAChange, tests []api.PathHistory, nodes []api.NodeView) error {
-	n := namesOf(nodes)
+func (v View) RDMAPast(w *Page, changes []api.RDMAChange, tests []api.PathHistory, nodes []api.NodeView) {
+	n := NamesOf(nodes)
 	if len(changes) == 0 {
-		if err := line(w, "Nothing has been changed for RDMA on this Mac."); err != nil {
-			return err
-		}
+		w.Line("Nothing has been changed for RDMA on this Mac.")
 	}
 	for _, c := range changes {
 		by := c.By
@@ -242,96 +217,79 @@ func (v View) RDMAPast(w io.Writer, changes []api.RDMAChange, tests []api.PathHi
 		}
 		who := ""
 		if by.Valid() {
-			who = fmt.Sprintf(" (%s of %s)", by.User, n.of(by.Node))
+			who = fmt.Sprintf(" (%s of %s)", by.User, n.Of(by.Node))
 		}
-		if err := line(w, fmt.Sprintf("%s, %s: %s%s", text.Ago(v.Now, c.Since.Time), n.link(c.Link), changeWord(c), who)); err != nil {
-			return err
-		}
+		w.Line(fmt.Sprintf("%s, %s: %s%s", text.Ago(v.Now, c.Since.Time), n.link(c.Link), changeWord(c), who))
 		if !v.Wide {
 			continue
 		}
 		for _, s := range c.Steps {
-			if err := step(w, s, ChangeOf{}); err != nil {
-				return err
-			}
+			step(w, s, ChangeOf{})
 		}
 	}
 	if len(tests) == 0 {
-		return line(w, "No cable was tested over RDMA. Test one with: fulmen rdma probe LINK")
+		w.Line("No cable has been tested over RDMA. To test one: fulmen rdma probe LINK")
+		return
 	}
-	if _, err := fmt.Fprint(w, "\nTests over RDMA:\n\n"); err != nil {
-		return err
-	}
-	return v.History(w, api.LinkHistoryResult{Paths: tests}, nodes)
+	fmt.Fprint(w, "\nTests over RDMA:\n\n")
+	v.History(w, api.LinkHistoryResult{Paths: tests}, nodes)
 }
 
 // RDMA writes what the trips of people cost that are still to be made, then every
 // cable with its verdict, then the steps of the trips.
-func (v View) RDMA(w io.Writer, list api.RDMAListResult, nodes []api.NodeView) error {
-	n := namesOf(nodes)
+func (v View) RDMA(w *Page, list api.RDMAListResult, nodes []api.NodeView) {
+	n := NamesOf(nodes)
 	if list.Price != "" {
-		if _, err := fmt.Fprintf(w, "%s\n\n", text.Clean(list.Price)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s\n\n", text.Clean(list.Price))
 	}
 	if len(list.Links) == 0 {
-		_, err := fmt.Fprintln(w, "No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
-		return err
+		w.Line("No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
+		return
 	}
 	table := text.NewTable("CABLE", "RDMA", "")
 	for _, r := range list.Links {
 		table.Row(n.rdmaCable(r), rdmaVerdict(r.Verdict), join(" ", r.Text, simulated(r.Simulated)))
 	}
-	if err := table.Write(w); err != nil {
-		return err
+	fmt.Fprint(w, table)
+	for _, e := range list.UserActions {
+		n.userAction(w, e)
 	}
-	for _, e := range list.Errands {
-		if err := n.errand(w, e); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintln(w, "\nEvery check of a cable: fulmen rdma check LINK")
-	return err
+	fmt.Fprintln(w, "\nEvery check of a cable: fulmen rdma check LINK")
 }
 
-// errand writes the steps at one Mac.
-func (n names) errand(w io.Writer, e api.RDMAErrand) error {
-	head := fmt.Sprintf("At %s, about %s, for %s:", n.of(e.Node), count(int(e.EstimateS+59)/60, "minute"), count(len(e.Links), "cable"))
+// userAction writes the steps at one Mac.
+func (n Names) userAction(w *Page, e api.RDMAUserAction) {
+	head := fmt.Sprintf("At %s, about %s, for %s:", n.Of(e.Node), text.Count(int(e.EstimateS+59)/60, "minute"), text.Count(len(e.Links), "cable"))
 	if e.Done {
-		head = fmt.Sprintf("At %s:", n.of(e.Node))
+		head = fmt.Sprintf("At %s:", n.Of(e.Node))
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", text.Clean(head)); err != nil {
-		return err
-	}
+	fmt.Fprintf(w, "\n%s\n", text.Clean(head))
 	for i, s := range e.Steps {
 		mark := " "
 		if s.Done {
 			mark = "x"
 		}
-		if _, err := fmt.Fprintf(w, "  [%s] %d. %s\n", mark, i+1, text.Clean(s.Text)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "  [%s] %d. %s\n", mark, i+1, text.Clean(s.Text))
 	}
 	if e.Note == "" {
-		return nil
+		return
 	}
-	_, err := fmt.Fprintf(w, "  %s\n", text.Clean(e.Note))
-	return err
+	fmt.Fprintf(w, "  %s\n", text.Clean(e.Note))
 }
 
 // rdmaCable is both ends of a cable, as tables of cables have it.
-func (n names) rdmaCable(r api.RDMAReadiness) string {
+func (n Names) rdmaCable(r api.RDMAReadiness) string {
 	return n.cable(api.Cable{Ends: r.Ends, PeerName: r.PeerName})
 }
 
 // RDMAChecks writes all checks of cables: each cable with its verdict, and what was
 // found, with what to do.
-func (v View) RDMAChecks(w io.Writer, all []api.RDMAReadiness, nodes []api.NodeView) error {
+func (v View) RDMAChecks(w *Page, all []api.RDMAReadiness, nodes []api.NodeView) {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(w, "No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
-		return err
+		w.Line("No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
+		return
 	}
-	n := namesOf(nodes)
+	n := NamesOf(nodes)
 	for i, r := range all {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -345,12 +303,7 @@ func (v View) RDMAChecks(w io.Writer, all []api.RDMAReadiness, nodes []api.NodeV
 		if r.ProbesSinceBoot > 0 {
 			table.Row("tests", fmt.Sprintf("%d since the Mac started", r.ProbesSinceBoot))
 		}
-		if err := table.Write(w); err != nil {
-			return err
-		}
-		if err := v.rdmaChecks(w, r.Checks, n); err != nil {
-			return err
-		}
+		fmt.Fprint(w, table)
+		v.rdmaChecks(w, r.Checks, n)
 	}
-	return nil
 }

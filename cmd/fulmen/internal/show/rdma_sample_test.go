@@ -23,7 +23,7 @@ func readyCables() api.RDMAListResult {
 	off.Answer, off.Reason, off.Remedy = api.AnswerNo, api.ReasonRDMASwitchOff, "Start book in Recovery and run there: rdma_ctl enable. It takes about 4 minutes."
 	device := check(api.CheckDevice, three.High, "Port 2 of book (left, rear) has no RDMA device while the switch is off.")
 	device.Answer, device.Reason = api.AnswerNo, api.ReasonRDMASwitchOff
-	beside := check(api.CheckReceptacle, three.Low, "Port 3 of mac-studio (back, third) is beside the Ethernet socket, where RDMA is reported to fail on some Macs.")
+	beside := check(api.CheckPortNumber, three.Low, "Port 3 of mac-studio (back, third) is beside the Ethernet socket, where RDMA is reported to fail on some Macs.")
 	beside.Answer, beside.Reason, beside.Advice, beside.Remedy = api.AnswerNo, api.ReasonRDMABesideEthernet, true, "If RDMA does not work here, use another port of mac-studio."
 	needs := ends(three)
 	needs[0].Place, needs[1] = "back, third", api.CableEnd{End: three.High, Place: "left, rear", Interface: "en2"}
@@ -39,12 +39,12 @@ func readyCables() api.RDMAListResult {
 			{Ends: []api.CableEnd{{End: end(studio, 4), Interface: "en6"}}, PeerName: "guest\x1b[2J", Verdict: api.RDMANeedsPerson,
 				Text: "One thing is missing: the machine at the other end (guest\x1b[2J) does not run Fulmen, or is not in this cluster."},
 		},
-		Errands: []api.RDMAErrand{
-			{Node: book, Kind: api.ErrandRecovery, EstimateS: 240, Links: []api.LinkID{three}, Note: "book is away. Fulmen cannot see what happens in Recovery or at the start; it goes on here when book is back.",
-				Steps: []api.ErrandStep{{Text: "Shut book down: Apple menu, Shut Down.", Done: true}, {Text: "Press and hold its power button until the startup options appear. Choose Options, then Continue; sign in if asked."},
+		UserActions: []api.RDMAUserAction{
+			{Node: book, Kind: api.UserActionRecovery, EstimateS: 240, Links: []api.LinkID{three}, Note: "book is away. Fulmen cannot see what happens in Recovery or at the start; it goes on here when book is back.",
+				Steps: []api.UserActionStep{{Text: "Shut book down: Apple menu, Shut Down.", Done: true}, {Text: "Press and hold its power button until the startup options appear. Choose Options, then Continue; sign in if asked."},
 					{Text: "In the menu bar choose Utilities, Terminal. Type rdma_ctl enable and press Return."}, {Text: "Choose Apple menu, Restart, and log in again."}}},
-			{Node: second, Kind: api.ErrandRestart, EstimateS: 90, Links: []api.LinkID{one, two}, Done: true, Note: "Done: RDMA is on at mac-studio-2.",
-				Steps: []api.ErrandStep{{Text: "Turn RDMA on at mac-studio-2.", Done: true}, {Text: "Restart mac-studio-2: Apple menu, Restart.", Done: true}}},
+			{Node: second, Kind: api.UserActionRestart, EstimateS: 90, Links: []api.LinkID{one, two}, Done: true, Note: "Done: RDMA is on at mac-studio-2.",
+				Steps: []api.UserActionStep{{Text: "Turn RDMA on at mac-studio-2.", Done: true}, {Text: "Restart mac-studio-2: Apple menu, Restart.", Done: true}}},
 		},
 	}
 }

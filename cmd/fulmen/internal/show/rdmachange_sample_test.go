@@ -9,7 +9,7 @@ import (
 )
 
 // changeScreens are those of changes for RDMA.
-func changeScreens(view View) map[string]func(io.Writer) error {
+func changeScreens(view View) map[string]func(*Page) {
 	one, two := link(end(studio, 1), end(second, 1)), link(end(studio, 2), end(second, 2))
 	text := func(s string) *string { return &s }
 	at := func(node api.NodeID, l api.LinkID, iface, address string, state api.RDMAChangeState, step api.RDMAStepState) api.NodeRDMAChange {
@@ -26,7 +26,7 @@ func changeScreens(view View) map[string]func(io.Writer) error {
 			at(studio, one, "en3", "169.254.1.1/30", api.RDMAChangeActive, api.RDMAStepDone),
 			at(second, one, "en3", "169.254.1.2/30", api.RDMAChangeActive, api.RDMAStepDone),
 		},
-		Refused: []api.Cause{{Reason: api.ReasonRDMAChangesRefused, Message: "book\x1b[2J: The Mac at the other end does not allow RDMA changes from here.", Remedy: "Allow them there in Settings, Sharing."}},
+		Refused: []api.Cause{{Reason: api.ReasonRDMAChangesRefused, Message: "book\x1b[2J: The Mac at the other end does not allow RDMA changes from here.", Remedy: "Allow them there: `fulmen sharing set rdma_changes=members`."}},
 	}
 	enabled.Changes[1].Reason, enabled.Changes[1].Message = api.ReasonJACCLMissing, "This build of MLX has no JACCL."
 	undone := api.RDMAChangeResult{Changes: []api.NodeRDMAChange{
@@ -43,29 +43,26 @@ func changeScreens(view View) map[string]func(io.Writer) error {
 		at(studio, two, "en4", "169.254.1.5/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
 		at(second, two, "en4", "169.254.1.6/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
 	}}
-	return map[string]func(io.Writer) error{
-		"rdma_enable":      func(w io.Writer) error { return view.RDMAChanges(w, enabled, ChangeOf{}, clusterNodes()) },
-		"rdma_enable_dry":  func(w io.Writer) error { return view.RDMAChanges(w, dry, ChangeOf{Dry: true}, clusterNodes()) },
-		"rdma_enable_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{}, nil) },
-		"rdma_enable_ready": func(w io.Writer) error {
-			return view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{Named: true}, nil)
+	return map[string]func(*Page){
+		"rdma_enable":      func(w *Page) { view.RDMAChanges(w, enabled, ChangeOf{}, clusterNodes()) },
+		"rdma_enable_dry":  func(w *Page) { view.RDMAChanges(w, dry, ChangeOf{Dry: true}, clusterNodes()) },
+		"rdma_enable_none": func(w *Page) { view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{}, nil) },
+		"rdma_enable_ready": func(w *Page) {
+			view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{Named: true}, nil)
 		},
-		"rdma_undo": func(w io.Writer) error { return view.RDMAChanges(w, undone, ChangeOf{Undo: true}, clusterNodes()) },
-		"rdma_undo_dry": func(w io.Writer) error {
-			return view.RDMAChanges(w, api.RDMAChangeResult{Changes: enabled.Changes}, ChangeOf{Undo: true, Dry: true}, clusterNodes())
+		"rdma_undo": func(w *Page) { view.RDMAChanges(w, undone, ChangeOf{Undo: true}, clusterNodes()) },
+		"rdma_undo_dry": func(w *Page) {
+			view.RDMAChanges(w, api.RDMAChangeResult{Changes: enabled.Changes}, ChangeOf{Undo: true, Dry: true}, clusterNodes())
 		},
-		"rdma_undo_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{Undo: true}, nil) },
-		"rdma_progress": func(w io.Writer) error {
+		"rdma_undo_none": func(w *Page) { view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{Undo: true}, nil) },
+		"rdma_progress": func(w *Page) {
 			for _, c := range enabled.Changes {
 				c.Steps = slices.Clone(c.Steps)
 				for _, state := range c.State.Values() {
 					c.State, c.Steps[1].State = api.RDMAChangeState(state), api.RDMAStepPlanned
-					if _, err := io.WriteString(w, RDMAProgress(c.Node, c.RDMAChange, clusterNodes())+"\n"); err != nil {
-						return err
-					}
+					io.WriteString(w, RDMAProgress(c.Node, c.RDMAChange, clusterNodes())+"\n")
 				}
 			}
-			return nil
 		},
 	}
 }

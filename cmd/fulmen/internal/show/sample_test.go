@@ -70,7 +70,7 @@ func studioView() api.NodeView {
 }
 
 func miniView() api.NodeView {
-	return api.NodeView{Node: mini, ShortName: "mini\u202e\x1b[2J", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It said that it sleeps."}
+	return api.NodeView{Node: mini, ShortName: "mini\u202e\x1b[2J", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It went to sleep."}
 }
 
 func aloneList() api.NodeListResult {

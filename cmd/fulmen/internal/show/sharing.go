@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -12,25 +11,26 @@ import (
 )
 
 // Sharing writes what a node lends: the keys that can be set, and what they mean.
-func (v View) Sharing(w io.Writer, s api.Sharing, called map[api.NodeID]string) error {
+func (v View) Sharing(w *Page, s api.Sharing, called Names) {
+	var from []string
+	for _, p := range s.JobsFrom {
+		from = append(from, person(p, called))
+	}
 	table := text.NewTable("KEY", "VALUE", "MEANS")
 	table.Row("jobs", string(s.Jobs), jobsMean(s))
-	table.Row("jobs_from", orNone(principals(s.JobsFrom, called)), "who may, where jobs is list")
-	changes := "nobody else may change RDMA on this Mac"
-	if s.RDMAChanges == api.ChangesMembers {
-		changes = "administrators of the cluster's members may change RDMA on this Mac"
-	}
-	table.Row("rdma_changes", string(s.RDMAChanges), changes)
-	table.Row("only_on_power", strconv.FormatBool(s.OnlyOnPower), choose(s.OnlyOnPower, "no jobs of others on battery", "also on battery"))
-	table.Row("only_when_idle", strconv.FormatBool(s.OnlyWhenIdle), choose(s.OnlyWhenIdle, "no jobs of others while somebody uses this Mac", "also while somebody uses this Mac"))
+	table.Row("jobs_from", orNone(strings.Join(from, ",")), "who may, where jobs is list")
+	who := choose(s.RDMAChanges == api.ChangesMembers, "administrators of the cluster's members", "nobody else")
+	table.Row("rdma_changes", string(s.RDMAChanges), who+" may change RDMA on this Mac")
+	table.Row("only_on_power", strconv.FormatBool(s.OnlyOnPower), choose(s.OnlyOnPower, "no jobs from others on battery", "also on battery"))
+	table.Row("only_when_idle", strconv.FormatBool(s.OnlyWhenIdle), choose(s.OnlyWhenIdle, "no jobs from others while somebody uses this Mac", "also while somebody uses this Mac"))
 	table.Row("idle_after_s", strconv.FormatFloat(s.IdleAfterS, 'f', -1, 64), "it counts as idle after "+text.Duration(time.Duration(s.IdleAfterS*float64(time.Second))))
 	limit, most := none, "as much memory as the GPU can use"
 	if s.MemoryMaxBytes != nil {
-		limit, most = strconv.FormatInt(*s.MemoryMaxBytes, 10), "at most "+text.Bytes(*s.MemoryMaxBytes)+" for jobs of others together"
+		limit, most = strconv.FormatInt(*s.MemoryMaxBytes, 10), "at most "+text.Bytes(*s.MemoryMaxBytes)+" for all jobs from others together"
 	}
 	table.Row("memory_max_bytes", limit, most)
-	table.Row("keep_awake", strconv.FormatBool(s.KeepAwake), choose(s.KeepAwake, "kept from idle sleep always", "kept from idle sleep while it works"))
-	return table.Write(w)
+	table.Row("keep_awake", strconv.FormatBool(s.KeepAwake), choose(s.KeepAwake, "always kept awake", "kept awake only while it works"))
+	fmt.Fprint(w, table)
 }
 
 func choose(yes bool, a, b string) string {
@@ -43,11 +43,11 @@ func choose(yes bool, a, b string) string {
 func jobsMean(s api.Sharing) string {
 	switch s.Jobs {
 	case api.JobsNobody:
-		return "no job of others runs here"
+		return "no job from others runs here"
 	case api.JobsMapped:
-		return "jobs run here of whoever has a local account: " + mapped(s)
+		return "jobs run here for everybody who has a local account: " + mapped(s)
 	case api.JobsList:
-		return "jobs run here of those in jobs_from that have a local account"
+		return "jobs run here for those in jobs_from who have a local account"
 	}
 	return ""
 }
@@ -57,35 +57,21 @@ func mapped(s api.Sharing) string {
 	if s.MappedMembers {
 		return "all members' people, with exceptions as fulmen users says"
 	}
-	count := func(n int, one, more string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, more)
-	}
-	out := count(len(s.Mapped), "person", "people")
+	out := fmt.Sprintf("%d %s", len(s.Mapped), choose(len(s.Mapped) == 1, "person", "people"))
 	if n := len(s.MappedNodes); n > 0 {
-		out += " and those of " + count(n, "member", "members")
+		out += " and those of " + text.Count(n, "member")
 	}
 	return out + " now"
 }
 
-func principals(all []api.Principal, called names) string {
-	var out []string
-	for _, p := range all {
-		out = append(out, person(p, called))
-	}
-	return strings.Join(out, ",")
-}
-
 // person is somebody as people write it: ada@mac-studio.
-func person(p api.Principal, called names) string { return p.User + "@" + called.of(p.Node) }
+func person(p api.Principal, called Names) string { return p.User + "@" + called.Of(p.Node) }
 
 // Users writes as which local account people's jobs run on this node.
-func (v View) Users(w io.Writer, users []api.MappedUser, called map[api.NodeID]string) error {
+func (v View) Users(w *Page, users []api.MappedUser, called Names) {
 	if len(users) == 0 {
-		_, err := fmt.Fprintln(w, "Nobody of the cluster has an account here. Give one with: fulmen users map WHO ACCOUNT")
-		return err
+		w.Line("Nobody in the cluster has an account here. To give somebody one: fulmen users map WHO ACCOUNT")
+		return
 	}
 	table := text.NewTable("WHO", "RUNS JOBS HERE AS", "MEANS")
 	for _, u := range users {
@@ -94,7 +80,7 @@ func (v View) Users(w io.Writer, users []api.MappedUser, called map[api.NodeID]s
 		case u.Nobody:
 			account = "nobody"
 		case account == "":
-			account = "(told to administrators)"
+			account = "(shown only to administrators)"
 		}
 		switch {
 		case u.Members:
@@ -105,5 +91,5 @@ func (v View) Users(w io.Writer, users []api.MappedUser, called map[api.NodeID]s
 			table.Row(person(u.Principal, called), account, u.Principal.String())
 		}
 	}
-	return table.Write(w)
+	fmt.Fprint(w, table)
 }

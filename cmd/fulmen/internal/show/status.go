@@ -2,8 +2,8 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/app/text"
@@ -21,24 +21,14 @@ type Status struct {
 	Conditions api.NodeConditionsResult `json:"conditions"`
 	// State is state.get of the kinds identity, memory, gpu-profile and thunderbolt.
 	State api.StateGetResult `json:"state"`
-	// Links is link.list; absent where the daemon does not have it.
-	Links *api.LinkListResult `json:"links,omitempty"`
-}
-
-// self is the node that was asked.
-func (s Status) self() api.NodeView {
-	for _, n := range s.Nodes.Nodes {
-		if n.Self {
-			return n
-		}
-	}
-	return api.NodeView{}
+	// Links is link.list.
+	Links api.LinkListResult `json:"links"`
 }
 
 // identity is who the node that was asked says it is.
 func (s Status) identity() api.Identity {
 	var identity api.Identity
-	facts{node: s.self().Node, docs: s.State.Docs}.read(api.KindIdentity, &identity)
+	facts{node: Self(s.Nodes.Nodes).Node, docs: s.State.Docs}.read(api.KindIdentity, &identity)
 	return identity
 }
 
@@ -47,18 +37,16 @@ func (s Status) Started() time.Time { return s.identity().StartedAt.Time }
 
 // Status writes the daemon, its node, the cluster if there is one, and what is
 // wrong.
-func (v View) Status(w io.Writer, s Status) error {
+func (v View) Status(w *Page, s Status) {
 	identity := s.identity()
 	started := ""
 	if !identity.StartedAt.IsZero() {
 		started = ", started " + text.Ago(v.Now, identity.StartedAt.Time)
 	}
 	version := join(" ", "Fulmen", identity.FulmenVersion)
-	if _, err := fmt.Fprintf(w, "%s is running%s.\n\n", text.Clean(version), started); err != nil {
-		return err
-	}
+	fmt.Fprintf(w, "%s is running%s.\n\n", text.Clean(version), started)
 	table := text.NewTable()
-	for _, line := range (facts{v, s.self().Node, s.State.Docs}).machine(s.self()) {
+	for _, line := range (facts{v, Self(s.Nodes.Nodes).Node, s.State.Docs}).machine(Self(s.Nodes.Nodes)) {
 		table.Row("", line[0], line[1])
 	}
 	if ports := s.ports(); ports != "" {
@@ -71,17 +59,13 @@ func (v View) Status(w io.Writer, s Status) error {
 		table.Row("", "socket", s.Info.Socket)
 		table.Row("", "state", s.Info.StateFolder)
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
+	fmt.Fprint(w, table)
 	fmt.Fprintln(w)
 	if s.Nodes.Totals.Members > 1 {
-		if err := v.Nodes(w, s.Nodes, s.State.Docs); err != nil {
-			return err
-		}
+		v.Nodes(w, s.Nodes, s.State.Docs)
 		fmt.Fprintln(w)
 	}
-	return v.Conditions(w, s.Conditions.Conditions, namesOf(s.Nodes.Nodes))
+	v.Conditions(w, s.Conditions.Conditions, NamesOf(s.Nodes.Nodes))
 }
 
 // ports counts the Thunderbolt ports of the node that was asked, and the cables
@@ -89,24 +73,45 @@ func (v View) Status(w io.Writer, s Status) error {
 func (s Status) ports() string {
 	all, connected := 0, 0
 	for _, p := range portsOf(s.State.Docs) {
-		if p.doc.Node != s.self().Node {
+		if p.doc.Node != Self(s.Nodes.Nodes).Node {
 			continue
 		}
 		if all++; isSet(p.value.Connected) {
 			connected++
 		}
 	}
-	switch {
-	case all == 0:
+	if all == 0 {
 		return ""
-	case s.Links == nil:
-		return fmt.Sprintf("%d Thunderbolt, %d in use", all, connected)
 	}
 	var own []api.Cable
 	for _, c := range s.Links.Cables {
-		if slices.ContainsFunc(c.Ends, func(e api.CableEnd) bool { return e.End.Node == s.self().Node }) {
+		if slices.ContainsFunc(c.Ends, func(e api.CableEnd) bool { return e.End.Node == Self(s.Nodes.Nodes).Node }) {
 			own = append(own, c)
 		}
 	}
 	return fmt.Sprintf("%d Thunderbolt, %d in use, %s", all, connected, cableCounts(own))
+}
+
+// Conditions writes what is wrong, as the daemon words it.
+func (v View) Conditions(w *Page, all []api.NodeCondition, n Names) {
+	if len(all) == 0 {
+		w.Line("Nothing is wrong.")
+		return
+	}
+	w.Line(choose(len(all) == 1, "One thing to know:", fmt.Sprintf("%d things to know:", len(all))))
+	table := text.NewTable()
+	for _, c := range all {
+		where := ""
+		if name := n.Of(c.Node); len(n) > 1 && !strings.Contains(c.Text, name) {
+			where = name + ": "
+		}
+		table.Row("", string(c.Severity), where+c.Text)
+		if c.Remedy != "" {
+			table.Row("", "", c.Remedy)
+		}
+		if v.Wide {
+			table.Row("", "", join(" ", string(c.Code), c.Subject)+", since "+c.Since.String())
+		}
+	}
+	fmt.Fprint(w, table)
 }

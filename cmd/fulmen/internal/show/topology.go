@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,8 +26,8 @@ func TopologyKinds() []api.Kind {
 }
 
 // Topology writes what is plugged where as a tree, then the paths and the totals.
-func (v View) Topology(w io.Writer, t Topology) error {
-	n := namesOf(t.Nodes)
+func (v View) Topology(w *Page, t Topology) {
+	n := NamesOf(t.Nodes)
 	wires := newWiring(n, t.Docs, t.Links.Cables)
 	table := text.NewTable()
 	for i, node := range t.Nodes {
@@ -38,19 +37,13 @@ func (v View) Topology(w io.Writer, t Topology) error {
 		table.Span(v.nodeLine(node, t.Docs))
 		v.ports(table, node, t.Docs, wires)
 	}
-	if err := table.Write(w); err != nil {
-		return err
-	}
+	fmt.Fprint(w, table)
 	if len(t.Links.Rows) > 0 {
 		fmt.Fprintln(w)
-		if err := v.paths(w, sorted(t.Links.Rows, t.Nodes), newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n); err != nil {
-			return err
-		}
+		v.paths(w, sorted(t.Links.Rows, t.Nodes), newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n)
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", topologyTotals(t)); err != nil {
-		return err
-	}
-	return loops(w, t.Links.Loops, n)
+	fmt.Fprintf(w, "\n%s\n", topologyTotals(t))
+	loops(w, t.Links.Loops, n)
 }
 
 // nodeLine is what a node is, and whether what follows about it is of now.
@@ -58,24 +51,18 @@ func (v View) nodeLine(node api.NodeView, docs []api.Document) string {
 	f := facts{v, node.Node, docs}
 	var identity api.Identity
 	doc, found := f.read(api.KindIdentity, &identity)
-	name := namesOf([]api.NodeView{node}).of(node.Node)
+	name := NamesOf([]api.NodeView{node}).Of(node.Node)
 	if node.Self {
 		name += " *"
 	}
-	machine := ""
+	machine, stale := "", ""
 	if found {
 		machine = f.hardware(identity, doc)
 	}
-	return join("  ", name, machine, staleness(node), simulated(node.Simulated))
-}
-
-// staleness says of a node that is not reached why, and that what is shown of
-// it may be old; nothing of one that is.
-func staleness(node api.NodeView) string {
-	if node.Liveness == api.LivenessAlive || node.Liveness == "" {
-		return ""
+	if node.Liveness != api.LivenessAlive && node.Liveness != "" {
+		stale = "STALE: " + join(": ", string(node.Liveness), strings.TrimSuffix(node.Message, "."))
 	}
-	return "STALE: " + join(": ", string(node.Liveness), strings.TrimSuffix(node.Message, "."))
+	return join("  ", name, machine, stale, simulated(node.Simulated))
 }
 
 // ports adds the lines of a node's ports.
@@ -92,12 +79,12 @@ func (v View) ports(table *text.Table, node api.NodeView, docs []api.Document, w
 			if p.value.Connected != nil && !*p.value.Connected && !v.Wide {
 				rdma = "" // of an empty port it tells nothing about the cluster
 			}
-			v.portRow(table, p, plug{what: v.unplugged(p), note: lastTold(p.doc)}, rdma)
+			v.portRow(table, p, plug{what: v.unplugged(p), note: lastReported(p.doc)}, rdma)
 		}
 		for i, line := range lines {
 			line.what = strings.Repeat("  ", line.depth) + "-> " + line.what
 			if i == 0 {
-				line.note = join(", ", line.note, lastTold(p.doc))
+				line.note = join(", ", line.note, lastReported(p.doc))
 				v.portRow(table, p, line, rdma)
 				continue
 			}
@@ -119,13 +106,13 @@ func (v View) unplugged(p port) string {
 	case p.value.Connected == nil:
 		return v.unknown(p.doc, "connected")
 	case *p.value.Connected:
-		return "-> a device that is neither hub nor computer"
+		return "-> a device that is neither a hub nor a computer"
 	}
 	return "empty"
 }
 
 func (v View) portRow(table *text.Table, p port, line plug, rdma string) {
-	label := "  port " + p.value.Receptacle.String()
+	label := "  port " + p.value.PortNumber.String()
 	if !v.Wide {
 		table.Row(label, p.value.Place, line.what, line.speed, rdma, lineNote(line))
 		return
@@ -148,9 +135,9 @@ func lineNote(line plug) string {
 		c.OneSided = false
 		line.note = join(", ", "only the other end sees it", line.note)
 	}
-	said := cableVerdict(c)
-	said = strings.TrimPrefix(strings.TrimPrefix(said, string(api.VerdictGood)), ", ")
-	return join(", ", said, line.note)
+	verdict := cableVerdict(c)
+	verdict = strings.TrimPrefix(strings.TrimPrefix(verdict, string(api.VerdictGood)), ", ")
+	return join(", ", verdict, line.note)
 }
 
 // topologyTotals counts what is there.
@@ -165,26 +152,11 @@ func topologyTotals(t Topology) string {
 			measured++
 		}
 	}
-	paths := count(len(t.Links.Rows), "path")
+	paths := text.Count(len(t.Links.Rows), "path")
 	if len(t.Links.Rows) > 0 {
-		paths += inParentheses(fmt.Sprintf("%d measured", measured))
+		paths += fmt.Sprintf(" (%d measured)", measured)
 	}
-	return join(", ", count(len(t.Nodes), "node"), cableCounts(t.Links.Cables), paths, simulated(sim)) + "."
-}
-
-func inParentheses(s string) string {
-	if s == "" {
-		return ""
-	}
-	return " (" + s + ")"
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return join(", ", text.Count(len(t.Nodes), "node"), cableCounts(t.Links.Cables), paths, simulated(sim)) + "."
 }
 
 // cableCounts is how many cables there are, and how many of them are not good:
@@ -200,33 +172,29 @@ func cableCounts(cables []api.Cable) string {
 			bad = append(bad, fmt.Sprintf("%d %s", by[v], v))
 		}
 	}
-	return count(len(cables), "cable") + inParentheses(strings.Join(bad, ", "))
+	if len(bad) == 0 {
+		return text.Count(len(cables), "cable")
+	}
+	return text.Count(len(cables), "cable") + " (" + strings.Join(bad, ", ") + ")"
 }
 
 // loops warns of rings of bridged cables.
-func loops(w io.Writer, rings [][]api.NodeID, n names) error {
+func loops(w *Page, rings [][]api.NodeID, n Names) {
 	for _, ring := range rings {
-		var who []string
-		for _, id := range ring {
-			who = append(who, n.of(id))
-		}
 		info, _ := api.LookupReason(api.ReasonBridgeLoop)
-		if _, err := fmt.Fprintf(w, "\nWarning: %s: %s.\n  %s\n", strings.TrimSuffix(info.Text, "."), text.Clean(strings.Join(who, ", ")), info.Remedy); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "\nWarning: %s: %s.\n  %s\n", strings.TrimSuffix(info.Text, "."), text.Clean(n.List(ring)), info.Remedy)
 	}
-	return nil
 }
 
 // wiring is what the documents and the cables of a cluster say together about
 // each port.
 type wiring struct {
-	names   names
+	names   Names
 	domains map[string]api.LinkEnd // by domain UUID
 	cables  map[api.LinkEnd][]api.Cable
 }
 
-func newWiring(n names, docs []api.Document, cables []api.Cable) wiring {
+func newWiring(n Names, docs []api.Document, cables []api.Cable) wiring {
 	w := wiring{names: n, domains: map[string]api.LinkEnd{}, cables: map[api.LinkEnd][]api.Cable{}}
 	for _, p := range portsOf(docs) {
 		if p.value.DomainUUID != "" {
@@ -248,7 +216,7 @@ type port struct {
 }
 
 func (p port) end() api.LinkEnd {
-	return api.LinkEnd{Node: p.doc.Node, Receptacle: p.value.Receptacle}
+	return api.LinkEnd{Node: p.doc.Node, PortNumber: p.value.PortNumber}
 }
 
 // portsOf are the ports among documents, in the order of nodes and numbers.
@@ -298,7 +266,7 @@ func (w wiring) plugs(p port) []plug {
 // otherEnd names the end of a cable that is not this one.
 func (w wiring) otherEnd(c api.Cable, this api.LinkEnd) string {
 	if len(c.Ends) < 2 {
-		return stranger(c.PeerName)
+		return nonMember(c.PeerName)
 	}
 	if c.Ends[0].End == this {
 		return w.names.end(c.Ends[1].End)
@@ -373,7 +341,7 @@ func (t *tree) peer(p api.ThunderboltPeer, depth int) {
 		t.left = slices.Delete(t.left, at, at+1)
 		line.cable = &c
 	}
-	if line.what = stranger(p.Name); isNode {
+	if line.what = nonMember(p.Name); isNode {
 		line.what = t.names.end(other)
 	}
 	t.lines = append(t.lines, line)

@@ -13,8 +13,8 @@ const (
 	book   = api.NodeID("nbkp2dvz7d7hy1ys")
 )
 
-func end(node api.NodeID, receptacle api.Receptacle) api.LinkEnd {
-	return api.LinkEnd{Node: node, Receptacle: receptacle}
+func end(node api.NodeID, portNumber api.PortNumber) api.LinkEnd {
+	return api.LinkEnd{Node: node, PortNumber: portNumber}
 }
 
 func gbits(n int64) *int64 { return ptr(n * 1e9) }
@@ -40,24 +40,24 @@ func portDoc(t *testing.T, node api.NodeID, p api.Thunderbolt) api.Document {
 		p.Connected = ptr(p.Peers != nil || p.Hubs != nil)
 	}
 	if p.DomainUUID == "" {
-		p.DomainUUID = string(node[:4]) + p.Receptacle.String()
+		p.DomainUUID = string(node[:4]) + p.PortNumber.String()
 	}
-	return named(t, node, api.KindThunderbolt, p.Receptacle.String(), p)
+	return named(t, node, api.KindThunderbolt, p.PortNumber.String(), p)
 }
 
-func peerOf(node api.NodeID, receptacle string) api.ThunderboltPeer {
-	return api.ThunderboltPeer{DomainUUID: string(node[:4]) + receptacle, Name: "a Mac", Services: []api.ThunderboltService{api.ServiceIP}}
+func peerOf(node api.NodeID, portNumber string) api.ThunderboltPeer {
+	return api.ThunderboltPeer{DomainUUID: string(node[:4]) + portNumber, Name: "a Mac", Services: []api.ThunderboltService{api.ServiceIP}}
 }
 
 func rdmaDoc(t *testing.T, node api.NodeID, r api.RDMA) api.Document {
-	return named(t, node, api.KindRDMA, r.Receptacle.String(), r)
+	return named(t, node, api.KindRDMA, r.PortNumber.String(), r)
 }
 
 func clusterNodes() []api.NodeView {
 	return []api.NodeView{
 		{Node: studio, ShortName: "mac-studio", Self: true, Simulated: true, Liveness: api.LivenessAlive, Since: before(time.Hour)},
 		{Node: second, ShortName: "mac-studio-2", Simulated: true, Liveness: api.LivenessAlive, Since: before(time.Hour)},
-		{Node: book, ShortName: "book", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It said that it sleeps.",
+		{Node: book, ShortName: "book", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It went to sleep.",
 			Paths: []api.PathView{{Address: api.PeerAddress{Peer: book, Address: netip.MustParseAddr("192.168.1.9")}, Interface: "en0", Kind: api.LinkWiFi, State: api.PathFailed}}},
 	}
 }
@@ -76,15 +76,15 @@ func clusterDocs(t *testing.T) []api.Document {
 	active := &api.RDMADevice{Name: "rdma_en3", Interface: "en3", PortState: api.RDMAPortActive}
 	return []api.Document{
 		identity(studio, "Mac Studio", "Apple M3 Ultra"), identity(second, "Mac Studio", "Apple M3 Ultra"), identity(book, "MacBook Pro", "Apple M5 Max"),
-		portDoc(t, studio, api.Thunderbolt{Receptacle: 1, Place: "back, leftmost", Interface: "en3", Negotiated: at(80), Peers: []api.ThunderboltPeer{peerOf(second, "1")}}),
-		portDoc(t, studio, api.Thunderbolt{Receptacle: 2, Place: "back, second", Interface: "en4"}),
-		portDoc(t, studio, api.Thunderbolt{Receptacle: 3, Place: "back, third", Interface: "en5", Negotiated: at(80), Hubs: []api.ThunderboltHub{dock}, Peers: []api.ThunderboltPeer{throughDock, guest}}),
-		rdmaDoc(t, studio, api.RDMA{Receptacle: 1, SwitchedOn: ptr(true), Device: active}),
-		rdmaDoc(t, studio, api.RDMA{Receptacle: 2, SwitchedOn: ptr(true)}),
-		portDoc(t, second, api.Thunderbolt{Receptacle: 1, Place: "back, leftmost", Interface: "en3", Negotiated: at(80), Peers: []api.ThunderboltPeer{peerOf(studio, "1")}}),
-		rdmaDoc(t, second, api.RDMA{Receptacle: 1, SwitchedOn: ptr(true), Device: active}),
-		portDoc(t, book, api.Thunderbolt{Receptacle: 2, Place: "left, rear", Interface: "en2", Negotiated: at(40), Hubs: []api.ThunderboltHub{{Route: "1", Vendor: "CalDigit", Name: "TS5 Plus"}}, Peers: []api.ThunderboltPeer{fromBook}}),
-		rdmaDoc(t, book, api.RDMA{Receptacle: 2, HardwareCapable: ptr(true), OSCapable: ptr(false)}),
+		portDoc(t, studio, api.Thunderbolt{PortNumber: 1, Place: "back, leftmost", Interface: "en3", Negotiated: at(80), Peers: []api.ThunderboltPeer{peerOf(second, "1")}}),
+		portDoc(t, studio, api.Thunderbolt{PortNumber: 2, Place: "back, second", Interface: "en4"}),
+		portDoc(t, studio, api.Thunderbolt{PortNumber: 3, Place: "back, third", Interface: "en5", Negotiated: at(80), Hubs: []api.ThunderboltHub{dock}, Peers: []api.ThunderboltPeer{throughDock, guest}}),
+		rdmaDoc(t, studio, api.RDMA{PortNumber: 1, SwitchedOn: ptr(true), Device: active}),
+		rdmaDoc(t, studio, api.RDMA{PortNumber: 2, SwitchedOn: ptr(true)}),
+		portDoc(t, second, api.Thunderbolt{PortNumber: 1, Place: "back, leftmost", Interface: "en3", Negotiated: at(80), Peers: []api.ThunderboltPeer{peerOf(studio, "1")}}),
+		rdmaDoc(t, second, api.RDMA{PortNumber: 1, SwitchedOn: ptr(true), Device: active}),
+		portDoc(t, book, api.Thunderbolt{PortNumber: 2, Place: "left, rear", Interface: "en2", Negotiated: at(40), Hubs: []api.ThunderboltHub{{Route: "1", Vendor: "CalDigit", Name: "TS5 Plus"}}, Peers: []api.ThunderboltPeer{fromBook}}),
+		rdmaDoc(t, book, api.RDMA{PortNumber: 2, HardwareCapable: ptr(true), OSCapable: ptr(false)}),
 		named(t, studio, api.KindReach, string(second)+"/192.168.1.5", api.Reach{Peer: second, Address: netip.MustParseAddr("192.168.1.5"), Interface: "en0", PeerInterface: "en0", Kind: api.LinkEthernet, State: api.PathStandby}),
 		named(t, book, api.KindNetwork, "", api.Network{Interfaces: []api.Interface{{Name: "en1", Type: api.InterfaceWiFi, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix("192.168.1.9/24")}}}}}),
 	}
@@ -128,15 +128,15 @@ func mesh(t *testing.T) Topology {
 	return Topology{Nodes: clusterNodes(), Docs: clusterDocs(t), Links: clusterLinks()}
 }
 
-// strange is a cluster about which little is told, and some of it by somebody
+// unknown is a cluster about which little is told, and some of it by somebody
 // who means ill: names that act on terminals, hubs that hang on each other.
-func strange(t *testing.T) Topology {
+func unknown(t *testing.T) Topology {
 	const here = api.NodeID("078fnf953z5vwawj")
 	evil := "evil\n\u202e\x1b[2J"
 	ring := []api.ThunderboltHub{{Route: "1", Parent: "2", Name: evil}, {Route: "2", Parent: "1"}, {Route: "4", Parent: "4", Vendor: "Self"}}
 	lost := peerOf(second, "1")
 	lost.Hub = "9"
-	untold := doc(t, here, api.KindThunderbolt, api.Thunderbolt{Receptacle: 3}, map[string]api.Reason{"connected": api.ReasonReadFailed, "place": api.ReasonNotSupportedByPlatform})
+	unreported := doc(t, here, api.KindThunderbolt, api.Thunderbolt{PortNumber: 3}, map[string]api.Reason{"connected": api.ReasonReadFailed, "place": api.ReasonNotSupportedByPlatform})
 	oneSided := link(end(here, 3), end(second, 1))
 	return Topology{
 		Nodes: []api.NodeView{
@@ -144,11 +144,11 @@ func strange(t *testing.T) Topology {
 			{Node: second, Liveness: api.LivenessUnreachable, Message: evil + "."},
 		},
 		Docs: []api.Document{
-			portDoc(t, here, api.Thunderbolt{Receptacle: 2, Place: evil, Hubs: ring, Peers: []api.ThunderboltPeer{lost, {}, {DomainUUID: "dead", Name: evil}}}),
-			untold,
-			silenced(portDoc(t, here, api.Thunderbolt{Receptacle: 10, Connected: ptr(true)})),
+			portDoc(t, here, api.Thunderbolt{PortNumber: 2, Place: evil, Hubs: ring, Peers: []api.ThunderboltPeer{lost, {}, {DomainUUID: "dead", Name: evil}}}),
+			unreported,
+			silenced(portDoc(t, here, api.Thunderbolt{PortNumber: 10, Connected: ptr(true)})),
 			doc(t, here, api.KindThunderbolt, "no object", nil),
-			rdmaDoc(t, here, api.RDMA{Receptacle: 2, Device: &api.RDMADevice{Name: evil, PortState: "sideways"}}),
+			rdmaDoc(t, here, api.RDMA{PortNumber: 2, Device: &api.RDMADevice{Name: evil, PortState: "sideways"}}),
 			{Node: second, Kind: api.KindThunderbolt, Name: "1", Deleted: true},
 		},
 		Links: api.LinkListResult{

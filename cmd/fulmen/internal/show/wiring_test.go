@@ -14,7 +14,6 @@ func FuzzPlugs(f *testing.F) {
 	f.Add([]byte{1, 0}, []byte{1, 1})
 	f.Fuzz(func(t *testing.T, parents, at []byte) {
 		if len(parents) > 60 || len(at) > 60 {
-			return
 		}
 		route := func(b byte) string {
 			if b == 0 {
@@ -22,7 +21,7 @@ func FuzzPlugs(f *testing.F) {
 			}
 			return strconv.Itoa(int(b))
 		}
-		p := port{doc: api.Document{Node: studio}, value: api.Thunderbolt{Receptacle: 1}}
+		p := port{doc: api.Document{Node: studio}, value: api.Thunderbolt{PortNumber: 1}}
 		for i, parent := range parents {
 			p.value.Hubs = append(p.value.Hubs, api.ThunderboltHub{Route: strconv.Itoa(i + 1), Parent: route(parent)})
 		}

@@ -7,7 +7,6 @@ import (
 
 	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/layout"
-	"fulmen/cmd/internal/bundle/seal"
 )
 
 // system is what every program loads.
@@ -59,17 +58,4 @@ func Bundle(t *testing.T, repository string, change func(files map[string]Image)
 		t.Fatal(err)
 	}
 	return bundle
-}
-
-// Sign signs a bundle ad hoc.
-func Sign(bundle string) error {
-	inner, whole := map[string]string{}, ""
-	for _, file := range layout.Signatures() {
-		if file.Path == "" {
-			whole = file.Identifier
-			continue
-		}
-		inner[file.Path] = file.Identifier
-	}
-	return seal.Sign(bundle, whole, inner)
 }

@@ -9,7 +9,6 @@ import (
 
 	"fulmen/cmd/internal/bundle/layout"
 	"fulmen/cmd/internal/bundle/machofile"
-	"fulmen/cmd/internal/bundle/seal"
 	"fulmen/daemon/api"
 )
 
@@ -38,7 +37,7 @@ func property(bundle, path string, look func([]byte) []string) []string {
 
 // files compares what lies in the bundle with what belongs there.
 func files(bundle string) []string {
-	want := map[string]os.FileMode{"_CodeSignature/CodeResources": 0o644}
+	want := map[string]os.FileMode{ListFile: 0o644}
 	for _, part := range layout.Parts(layout.Sources{}) {
 		want[part.Path] = part.Mode
 	}
@@ -53,7 +52,7 @@ func files(bundle string) []string {
 		switch {
 		case err != nil:
 			return err
-		case name == seal.Stapled:
+		case name == stapled:
 		case !known:
 			faults = append(faults, name+" does not belong there")
 		case !info.Mode().IsRegular() || info.Mode().Perm() != mode:
@@ -94,7 +93,7 @@ func icon(file []byte) []string {
 // signatures holds every file against its signature, and its signature against
 // what is known of it: identifiers, one team for all, the hardened runtime.
 func signatures(bundle string) []string {
-	faults := seal.Check(bundle)
+	faults := unsealed(bundle)
 	teams := map[string]bool{}
 	for _, want := range layout.Signatures() {
 		path := want.Path

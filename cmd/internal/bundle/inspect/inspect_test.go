@@ -40,46 +40,46 @@ func TestBundle(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		images func(map[string]bundletest.Image)
-		spoil  func(bundle string) error
-		says   []string
+		images  func(map[string]bundletest.Image)
+		spoil   func(bundle string) error
+		reports []string
 	}{
 		"all is well": {},
 		"notarized": {spoil: func(b string) error {
 			return os.WriteFile(filepath.Join(b, "Contents/CodeResources"), []byte("s8ch"), 0o644)
 		}},
 		"another identifier": {spoil: replace("Info.plist", "org.fulmen.app", "org.example.app"),
-			says: []string{"Info.plist: CFBundleIdentifier is org.example.app, and the code says org.fulmen.app"}},
-		"another service": {spoil: replace("Info.plist", "_fulmen._tcp", "_fulmen._udp"), says: []string{"Info.plist: NSBonjourServices is [_fulmen._udp], and the code says [_fulmen._tcp]"}},
-		"another scheme":  {spoil: replace("Info.plist", "<string>fulmen</string>", "<string>http</string>"), says: []string{"CFBundleURLTypes is"}},
-		"another version": {spoil: replace("Info.plist", "<key>CFBundleVersion</key>\n\t<string>", "<key>CFBundleVersion</key>\n\t<string>9"), says: []string{"CFBundleVersion is 9"}},
-		"a broken plist":  {spoil: replace("Info.plist", "</dict>", ""), says: []string{"Info.plist: property list, line"}},
-		"another label":   {spoil: replace(layout.LaunchdJob, "<string>org.fulmen.daemon<", "<string>org.fulmen.other<"), says: []string{"Label is org.fulmen.other"}},
-		"another port":    {spoil: replace(layout.LaunchdJob, "7731", "7732"), says: []string{"Sockets is"}},
-		"another program": {spoil: replace(layout.LaunchdJob, "MacOS/fulmend", "MacOS/fulmen"), says: []string{"BundleProgram is Contents/MacOS/fulmen,"}},
-		"a whole path":    {spoil: replace(layout.LaunchdJob, "<key>RunAtLoad</key>", "<key>Program</key><string>/tmp/x</string><key>RunAtLoad</key>"), says: []string{"has Program"}},
+			reports: []string{"Info.plist: CFBundleIdentifier is org.example.app, but the code says org.fulmen.app"}},
+		"another service": {spoil: replace("Info.plist", "_fulmen._tcp", "_fulmen._udp"), reports: []string{"Info.plist: NSBonjourServices is [_fulmen._udp], but the code says [_fulmen._tcp]"}},
+		"another scheme":  {spoil: replace("Info.plist", "<string>fulmen</string>", "<string>http</string>"), reports: []string{"CFBundleURLTypes is"}},
+		"another version": {spoil: replace("Info.plist", "<key>CFBundleVersion</key>\n\t<string>", "<key>CFBundleVersion</key>\n\t<string>9"), reports: []string{"CFBundleVersion is 9"}},
+		"a broken plist":  {spoil: replace("Info.plist", "</dict>", ""), reports: []string{"Info.plist: property list, line"}},
+		"another label":   {spoil: replace(layout.LaunchdJob, "<string>org.fulmen.daemon<", "<string>org.fulmen.other<"), reports: []string{"Label is org.fulmen.other"}},
+		"another port":    {spoil: replace(layout.LaunchdJob, "7731", "7732"), reports: []string{"Sockets is"}},
+		"another program": {spoil: replace(layout.LaunchdJob, "MacOS/fulmend", "MacOS/fulmen"), reports: []string{"BundleProgram is Contents/MacOS/fulmen,"}},
+		"a whole path":    {spoil: replace(layout.LaunchdJob, "<key>RunAtLoad</key>", "<key>Program</key><string>/tmp/x</string><key>RunAtLoad</key>"), reports: []string{"has Program"}},
 		"restarted always": {spoil: replace(layout.LaunchdJob, "<key>SuccessfulExit</key>\n\t\t<false/>", "<key>SuccessfulExit</key>\n\t\t<true/>"),
-			says: []string{"KeepAlive is map[SuccessfulExit:true]"}},
+			reports: []string{"KeepAlive is map[SuccessfulExit:true]"}},
 		"no team": {spoil: replace(layout.LaunchdJob, "<key>RunAtLoad</key>", "<key>SpawnConstraint</key><dict><key>signing-identifier</key><string>org.fulmen.daemon</string></dict><key>RunAtLoad</key>"),
-			says: []string{"is not that of the daemon and a team"}},
-		"a missing program": {spoil: func(b string) error { return os.Remove(filepath.Join(b, "Contents/MacOS/fulmen")) }, says: []string{"MacOS/fulmen is missing", "fulmen: open"}},
-		"a file too many":   {spoil: func(b string) error { return os.WriteFile(filepath.Join(b, "Contents/notes"), nil, 0o644) }, says: []string{"notes does not belong there"}},
+			reports: []string{"does not name the daemon and a team"}},
+		"a missing program": {spoil: func(b string) error { return os.Remove(filepath.Join(b, "Contents/MacOS/fulmen")) }, reports: []string{"MacOS/fulmen is missing", "fulmen: open"}},
+		"a file too many":   {spoil: func(b string) error { return os.WriteFile(filepath.Join(b, "Contents/notes"), nil, 0o644) }, reports: []string{"notes does not belong there"}},
 		"written by anybody": {spoil: func(b string) error { return os.Chmod(filepath.Join(b, "Contents/MacOS/fulmend"), 0o777) },
-			says: []string{"MacOS/fulmend has the mode -rwxrwxrwx, not -rwxr-xr-x"}},
-		"a program of nothing": {spoil: func(b string) error { return os.WriteFile(filepath.Join(b, "Contents/MacOS/fulmend"), nil, 0o755) }, says: []string{"MacOS/fulmend is empty"}},
-		"an older system":      {images: images("fulmend", func(i *bundletest.Image) { i.System = 14 }), says: []string{"fulmend is for macOS 14.0 and newer, not 26.0"}},
+			reports: []string{"MacOS/fulmend has the mode -rwxrwxrwx, not -rwxr-xr-x"}},
+		"a program of nothing": {spoil: func(b string) error { return os.WriteFile(filepath.Join(b, "Contents/MacOS/fulmend"), nil, 0o755) }, reports: []string{"MacOS/fulmend is empty"}},
+		"an older system":      {images: images("fulmend", func(i *bundletest.Image) { i.System = 14 }), reports: []string{"fulmend is for macOS 14.0 and newer, not 26.0"}},
 		"an app that crashes": {images: images("fulmen-app", func(i *bundletest.Image) { i.GoFlag = "-gcflags=all=-N" }),
-			says: []string{"fulmen-app: it was built without " + goflags.Flag()}},
-		"an app of nobody knows what": {images: images("fulmen-app", func(i *bundletest.Image) { i.GoFlag = "" }), says: []string{"fulmen-app: could not read Go build info"}},
+			reports: []string{"fulmen-app: it was built without " + goflags.Flag()}},
+		"an app of nobody knows what": {images: images("fulmen-app", func(i *bundletest.Image) { i.GoFlag = "" }), reports: []string{"fulmen-app: could not read Go build info"}},
 		"a library from outside": {images: images("fulmen", func(i *bundletest.Image) { i.Libraries = append(i.Libraries, "/opt/homebrew/lib/libx.dylib") }),
-			says: []string{"fulmen loads /opt/homebrew/lib/libx.dylib, which fulmen finds nowhere in the bundle"}},
-		"a library twice": {images: images("fulmen", func(i *bundletest.Image) { i.Libraries = append(i.Libraries, i.Libraries...) }), says: []string{"twice"}},
-		"no run path":     {images: images("fulmen-rank", func(i *bundletest.Image) { i.RunPaths = nil }), says: []string{"@rpath/libmlx.dylib, which fulmen-rank finds nowhere"}},
+			reports: []string{"fulmen loads /opt/homebrew/lib/libx.dylib, which fulmen finds nowhere in the bundle"}},
+		"a library twice": {images: images("fulmen", func(i *bundletest.Image) { i.Libraries = append(i.Libraries, i.Libraries...) }), reports: []string{"twice"}},
+		"no run path":     {images: images("fulmen-rank", func(i *bundletest.Image) { i.RunPaths = nil }), reports: []string{"@rpath/libmlx.dylib, which fulmen-rank finds nowhere"}},
 		"a way out": {images: images("fulmen-rank", func(i *bundletest.Image) { i.RunPaths = append(i.RunPaths, "@executable_path/../../../lib") }),
-			says: []string{"outside of the bundle"}},
-		"another name": {images: images("libjaccl.dylib", func(i *bundletest.Image) { i.Name = "@rpath/libother.dylib" }), says: []string{"calls itself @rpath/libother.dylib"}},
+			reports: []string{"outside of the bundle"}},
+		"another name": {images: images("libjaccl.dylib", func(i *bundletest.Image) { i.Name = "@rpath/libother.dylib" }), reports: []string{"calls itself @rpath/libother.dylib"}},
 		"a library that searches": {images: images("libmlx.dylib", func(i *bundletest.Image) { i.RunPaths = []string{"@loader_path"} }),
-			says: []string{"libmlx.dylib looks for libraries in @loader_path"}},
+			reports: []string{"libmlx.dylib looks for libraries in @loader_path"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -88,12 +88,12 @@ func TestBundle(t *testing.T) {
 				is.NoErr(test.spoil(bundle))
 			}
 			faults := strings.Join(inspect.Faults(bundle), "\n")
-			if len(test.says) == 0 {
+			if len(test.reports) == 0 {
 				is.Equal(faults, "")
 			}
-			for _, says := range test.says {
-				if !strings.Contains(faults, says) {
-					t.Errorf("nothing says %q in:\n%s", says, faults)
+			for _, reports := range test.reports {
+				if !strings.Contains(faults, reports) {
+					t.Errorf("nothing says %q in:\n%s", reports, faults)
 				}
 			}
 		})
@@ -111,7 +111,9 @@ func TestTheThrottleIsFarBelowALease(t *testing.T) {
 	is.NoErr(err)
 	text, err := os.ReadFile(filepath.Join(repository, "assets/launchd", filepath.Base(layout.LaunchdJob)))
 	is.NoErr(err)
-	throttle := inspect.Throttle(text)
+	job, err := layout.ReadJob(text)
+	is.NoErr(err)
+	throttle, _ := job["ThrottleInterval"].(int64)
 	is.True(throttle > 0)
 	is.True(throttle*4 <= lease)
 }

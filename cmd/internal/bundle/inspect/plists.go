@@ -33,8 +33,8 @@ func Info(text []byte) []string {
 	})
 	// What people read is not compared, but has to be there.
 	for _, key := range []string{"NSLocalNetworkUsageDescription", "NSHumanReadableCopyright", "LSApplicationCategoryType", "CFBundleDevelopmentRegion"} {
-		if said, _ := info[key].(string); said == "" {
-			faults = append(faults, key+" says nothing")
+		if value, _ := info[key].(string); value == "" {
+			faults = append(faults, key+" is missing or empty")
 		}
 	}
 	if !regexp.MustCompile(`^[0-9]+(\.[0-9]+){2}$`).MatchString(fulmen.Version()) {
@@ -68,17 +68,10 @@ func Job(text []byte, programKey, program string) []string {
 	if constraint, there := job["SpawnConstraint"].(map[string]any); there {
 		team, _ := constraint["team-identifier"].(string)
 		if !regexp.MustCompile(`^[A-Z0-9]{10}$`).MatchString(team) || constraint["signing-identifier"] != api.DaemonLabel || len(constraint) != 2 {
-			faults = append(faults, fmt.Sprintf("the launch constraint %v is not that of the daemon and a team", constraint))
+			faults = append(faults, fmt.Sprintf("the launch constraint %v does not name the daemon and a team", constraint))
 		}
 	}
 	return faults
-}
-
-// Throttle gives the seconds between two starts of a job.
-func Throttle(text []byte) int64 {
-	job, _ := dict(text)
-	seconds, _ := job["ThrottleInterval"].(int64)
-	return seconds
 }
 
 func dict(text []byte) (map[string]any, []string) {
@@ -88,7 +81,7 @@ func dict(text []byte) (map[string]any, []string) {
 	}
 	d, ok := v.(map[string]any)
 	if !ok {
-		return nil, []string{"is no dictionary"}
+		return nil, []string{"is not a dictionary"}
 	}
 	return d, nil
 }
@@ -98,7 +91,7 @@ func differ(have, want map[string]any) []string {
 	var faults []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if !reflect.DeepEqual(have[key], want[key]) {
-			faults = append(faults, fmt.Sprintf("%s is %v, and the code says %v", key, have[key], want[key]))
+			faults = append(faults, fmt.Sprintf("%s is %v, but the code says %v", key, have[key], want[key]))
 		}
 	}
 	return faults

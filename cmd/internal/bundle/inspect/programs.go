@@ -75,18 +75,16 @@ func (l *loader) fault(format string, args ...any) {
 
 // follow looks at what a file loads, and at what that loads.
 func (l *loader) follow(name string, file *machofile.File) {
-	var names []string
-	for _, library := range file.Libraries {
-		if slices.Contains(names, library.Name) {
-			l.fault("%s loads %s twice, with which macOS 26 does not start it", name, library.Name)
+	for i, library := range file.Libraries {
+		if slices.Contains(file.Libraries[:i], library) {
+			l.fault("%s loads %s twice, so that macOS 26 does not start it", name, library)
 		}
-		names = append(names, library.Name)
-		if slices.ContainsFunc(systemFolders(), func(folder string) bool { return strings.HasPrefix(library.Name, folder) }) {
+		if slices.ContainsFunc(systemFolders(), func(folder string) bool { return strings.HasPrefix(library, folder) }) {
 			continue
 		}
-		place := l.find(library.Name)
+		place := l.find(library)
 		if place == "" {
-			l.fault("%s loads %s, which %s finds nowhere in the bundle", name, library.Name, l.program)
+			l.fault("%s loads %s, which %s finds nowhere in the bundle", name, library, l.program)
 			continue
 		}
 		if l.seen[place] {
@@ -100,11 +98,11 @@ func (l *loader) follow(name string, file *machofile.File) {
 			continue
 		case loaded.Program:
 			l.fault("%s is a program", place)
-		case loaded.Name != library.Name:
-			l.fault("%s calls itself %s, and %s loads it as %s", place, loaded.Name, name, library.Name)
+		case loaded.Name != library:
+			l.fault("%s calls itself %s, but %s loads it as %s", place, loaded.Name, name, library)
 		}
 		if len(loaded.RunPaths) > 0 {
-			l.fault("%s looks for libraries in %s, which is for programs to say", place, strings.Join(loaded.RunPaths, ", "))
+			l.fault("%s looks for libraries in %s, which only a program may do", place, strings.Join(loaded.RunPaths, ", "))
 		}
 		l.follow(path.Base(place), loaded)
 	}

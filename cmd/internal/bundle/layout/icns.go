@@ -58,16 +58,16 @@ func entry(b *bytes.Buffer, kind string, content []byte) {
 // error says why it is no such file.
 func IconKinds(file []byte) (map[string]int, error) {
 	if len(file) < 8 || string(file[:4]) != "icns" || int(binary.BigEndian.Uint32(file[4:])) != len(file) {
-		return nil, fmt.Errorf("no icon of %d bytes", len(file))
+		return nil, fmt.Errorf("its %d bytes are not an icon file", len(file))
 	}
 	kinds := map[string]int{}
 	for rest := file[8:]; len(rest) > 0; {
 		if len(rest) < 8 {
-			return nil, fmt.Errorf("an entry of %d bytes", len(rest))
+			return nil, fmt.Errorf("an entry of %d bytes is too short", len(rest))
 		}
 		size := int(binary.BigEndian.Uint32(rest[4:]))
 		if size < 8 || size > len(rest) {
-			return nil, fmt.Errorf("an entry of %d bytes where %d are left", size, len(rest))
+			return nil, fmt.Errorf("an entry claims %d bytes, but only %d are left", size, len(rest))
 		}
 		config, err := png.DecodeConfig(bytes.NewReader(rest[8:size]))
 		if err != nil {

@@ -21,7 +21,7 @@ func ReadJob(text []byte) (Job, error) {
 	}
 	job, ok := v.(map[string]any)
 	if !ok || job["Label"] == nil {
-		return nil, errors.New("no job of launchd")
+		return nil, errors.New("it is not a job of launchd")
 	}
 	return job, nil
 }

@@ -16,6 +16,24 @@ func Programs() []string {
 	return []string{api.BundleExecutable, "fulmend", "fulmen", "fulmen-shim", "fulmen-rank"}
 }
 
+// RunPath is where a program looks for libraries on a Mac, beside the build tree;
+// empty: nowhere. The Makefile says it there: Go takes no @ in a #cgo line.
+func RunPath(program string) string {
+	if program == "fulmen-rank" {
+		return "@executable_path/../Resources/" + api.MLXFolder
+	}
+	return ""
+}
+
+// Linking gives the flags for Go's linker by which a program is linked on a Mac. Go's
+// own linker alone would say that the program is for macOS 12.
+func Linking(program string) string {
+	if path := RunPath(program); path != "" {
+		return `-linkmode=external -extldflags "-Wl,-rpath,` + path + `"`
+	}
+	return "-linkmode=external"
+}
+
 // MLX are the files of MLX in the bundle. The kernels lie beside the library,
 // which looks for them there first.
 func MLX() []string { return []string{"libjaccl.dylib", "libmlx.dylib", Kernels} }

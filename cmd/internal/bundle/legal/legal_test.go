@@ -96,7 +96,7 @@ func TestPage(t *testing.T) {
 	is.True(strings.Contains(parts[1].Texts[0], "author Ada"))
 	put("node_modules/svelte/LICENSE.md", "All rights reserved.")
 	_, err = legal.Page(folder)
-	is.True(strings.Contains(err.Error(), "svelte 5.1.0: 1 licence files, and none that is known"))
+	is.True(strings.Contains(err.Error(), "svelte 5.1.0: none of its 1 licence files is known"))
 }
 
 func TestRecognise(t *testing.T) {

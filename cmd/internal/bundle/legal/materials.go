@@ -14,7 +14,7 @@ type Component struct {
 	Version string
 	// URL is its package URL (purl), by which lists of materials name it.
 	URL string
-	// SHA256 is that of the file it came in; empty where that is not known.
+	// SHA256 is the sum of the file it came in; empty where that is not known.
 	SHA256 string
 	// Licence is the licence's short name by SPDX.
 	Licence string
@@ -32,50 +32,6 @@ type Product struct {
 	Made time.Time
 }
 
-type spdxPackage struct {
-	ID        string         `json:"SPDXID"`
-	Name      string         `json:"name"`
-	Version   string         `json:"versionInfo"`
-	From      string         `json:"downloadLocation"`
-	Analyzed  bool           `json:"filesAnalyzed"`
-	Concluded string         `json:"licenseConcluded"`
-	Declared  string         `json:"licenseDeclared"`
-	Copyright string         `json:"copyrightText"`
-	Checksums []spdxChecksum `json:"checksums,omitempty"`
-	Refs      []spdxRef      `json:"externalRefs,omitempty"`
-}
-
-type spdxChecksum struct {
-	Algorithm string `json:"algorithm"`
-	Value     string `json:"checksumValue"`
-}
-
-type spdxRef struct {
-	Category string `json:"referenceCategory"`
-	Type     string `json:"referenceType"`
-	Locator  string `json:"referenceLocator"`
-}
-
-type spdxRelation struct {
-	Element string `json:"spdxElementId"`
-	Type    string `json:"relationshipType"`
-	Related string `json:"relatedSpdxElement"`
-}
-
-type spdxDocument struct {
-	Version   string `json:"spdxVersion"`
-	Licence   string `json:"dataLicense"`
-	ID        string `json:"SPDXID"`
-	Name      string `json:"name"`
-	Namespace string `json:"documentNamespace"`
-	Creation  struct {
-		Created  string   `json:"created"`
-		Creators []string `json:"creators"`
-	} `json:"creationInfo"`
-	Packages  []spdxPackage  `json:"packages"`
-	Relations []spdxRelation `json:"relationships"`
-}
-
 const (
 	documentID = "SPDXRef-DOCUMENT"
 	productID  = "SPDXRef-Fulmen"
@@ -88,22 +44,30 @@ var notInID = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 // Materials is the list of what the product is made of (a software bill of
 // materials), in the JSON of SPDX 2.3.
 func Materials(p Product, parts []Component) ([]byte, error) {
-	d := spdxDocument{Version: "SPDX-2.3", Licence: "CC0-1.0", ID: documentID, Name: "Fulmen " + p.Version, Namespace: p.Namespace}
-	d.Creation.Created = p.Made.UTC().Format(time.RFC3339)
-	d.Creation.Creators = []string{"Tool: fulmen-bundle-" + p.Version}
-	d.Packages = []spdxPackage{{ID: productID, Name: "Fulmen", Version: p.Version, From: noWord, Concluded: "Apache-2.0", Declared: "Apache-2.0", Copyright: noWord}}
-	d.Relations = []spdxRelation{{documentID, "DESCRIBES", productID}}
-	for _, c := range parts {
-		one := spdxPackage{
-			ID: "SPDXRef-" + notInID.ReplaceAllString(c.Name+"-"+c.Version, "-"), Name: c.Name, Version: c.Version, From: noWord,
-			Concluded: c.Licence, Declared: c.Licence, Copyright: noWord, Refs: []spdxRef{{"PACKAGE-MANAGER", "purl", c.URL}},
-		}
-		if c.SHA256 != "" {
-			one.Checksums = []spdxChecksum{{"SHA256", c.SHA256}}
-		}
-		d.Packages = append(d.Packages, one)
-		d.Relations = append(d.Relations, spdxRelation{productID, "CONTAINS", one.ID})
+	packages := []map[string]any{listed(productID, "Fulmen", p.Version, "Apache-2.0")}
+	relation := func(element, kind, related string) map[string]string {
+		return map[string]string{"spdxElementId": element, "relationshipType": kind, "relatedSpdxElement": related}
 	}
-	text, err := json.MarshalIndent(d, "", "  ")
+	relations := []map[string]string{relation(documentID, "DESCRIBES", productID)}
+	for _, c := range parts {
+		one := listed("SPDXRef-"+notInID.ReplaceAllString(c.Name+"-"+c.Version, "-"), c.Name, c.Version, c.Licence)
+		one["externalRefs"] = []map[string]string{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": c.URL}}
+		if c.SHA256 != "" {
+			one["checksums"] = []map[string]string{{"algorithm": "SHA256", "checksumValue": c.SHA256}}
+		}
+		packages = append(packages, one)
+		relations = append(relations, relation(productID, "CONTAINS", one["SPDXID"].(string)))
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": documentID, "name": "Fulmen " + p.Version, "documentNamespace": p.Namespace,
+		"creationInfo": map[string]any{"created": p.Made.UTC().Format(time.RFC3339), "creators": []string{"Tool: fulmen-bundle-" + p.Version}},
+		"packages":     packages, "relationships": relations,
+	}, "", "  ")
 	return append(text, '\n'), err
+}
+
+// listed is a package of the list.
+func listed(id, name, version, licence string) map[string]any {
+	return map[string]any{"SPDXID": id, "name": name, "versionInfo": version, "downloadLocation": noWord, "filesAnalyzed": false,
+		"licenseConcluded": licence, "licenseDeclared": licence, "copyrightText": noWord}
 }

@@ -113,7 +113,7 @@ func (c *Component) read(folder string) error {
 		c.add(string(text))
 	}
 	if c.Licence == "" {
-		return fmt.Errorf("%s %s: %d licence files, and none that is known (cmd/internal/bundle/legal); nothing is shipped without one", c.Name, c.Version, len(c.Texts))
+		return fmt.Errorf("%s %s: none of its %d licence files is known, and nothing is shipped without a licence; add its words in cmd/internal/bundle/legal", c.Name, c.Version, len(c.Texts))
 	}
 	return nil
 }

@@ -63,6 +63,6 @@ func (c *Component) page(folder string) error {
 		return unread
 	}
 	c.Licence = word
-	c.Texts = []string{fmt.Sprintf("Under the licence %s by its package.json, author %v; the package brings no text of it.", word, own.Author)}
+	c.Texts = []string{fmt.Sprintf("Under the licence %s by its package.json, author %v; the package does not include its text.", word, own.Author)}
 	return nil
 }

@@ -13,7 +13,7 @@ func Text(own string, parts []Component) string {
 	for _, c := range parts {
 		fmt.Fprintf(&b, "  %s %s (%s)\n", c.Name, c.Version, c.Licence)
 	}
-	b.WriteString("\nThe source of each module of Go is to be had under its name and version from the module's own address, and from the Go module mirrors.\n")
+	b.WriteString("\nThe source of each module of Go is available under its name and version from the module's own address, and from the Go module mirrors.\n")
 	section(&b, []string{"Fulmen"}, own)
 	var order []string
 	users := map[string][]string{}

@@ -1,7 +1,6 @@
 // Package machofile reads programs and libraries of macOS on arm64, takes run
-// paths out of them, and puts an ad-hoc signature into them or checks the one
-// that is there: the same on every system, so that a bundle can be looked at and
-// tried without a Mac.
+// paths out of them, and checks the signature that is there: the same on every
+// system, so that a bundle can be looked at without a Mac.
 //
 // The layouts and numbers are Apple's, from <mach-o/loader.h> and <kern/cs_blobs.h>.
 // A signature is held against what was signed; by whom it was signed is not

@@ -3,9 +3,11 @@ package machofile
 import (
 	"bytes"
 	"crypto/sha256"
+	"debug/macho"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Signature is what a file's signature says.
@@ -18,8 +20,6 @@ type Signature struct {
 	AdHoc bool
 	// Runtime says that the hardened runtime is asked for.
 	Runtime bool
-	// Entitlements is the property list of what is asked for; nil: nothing.
-	Entitlements []byte
 	// Hash is the first 20 bytes of the directory's SHA-256, by which the system
 	// and other signatures name the file.
 	Hash []byte
@@ -27,25 +27,39 @@ type Signature struct {
 	special map[int][]byte
 }
 
+// Numbers of <kern/cs_blobs.h>; what a signature is made of is big-endian.
 const (
-	flagRuntime        = 0x10000
+	magicSignature     = 0xfade0cc0
+	magicDirectory     = 0xfade0c02
+	slotDirectory      = 0
+	slotRequirements   = 2
 	slotEntitlements   = 5
 	slotAlternate      = 0x1000
+	flagAdHoc          = 0x2
+	flagRuntime        = 0x10000
+	hashSHA256         = 2
 	smallestDirectory  = 44
 	versionWithTeam    = 0x20200
-	magicEntitlements  = 0xfade7171
 	teamAt             = 48
 	hashSize, hashKind = 36, 37
+)
+
+// Places of special hashes, before those of the pages.
+const (
+	// InfoSlot is Info.plist's.
+	InfoSlot = 1
+	// ResourcesSlot is the slot of the list of the bundle's files.
+	ResourcesSlot = 3
 )
 
 // Signature reads the file's signature and holds every page of the file against
 // it. The error says what differs. Hashes other than SHA-256 are not looked at.
 func (f *File) Signature() (*Signature, error) {
-	c, ok := f.find(signature)
-	if !ok || c.size < 16 {
+	at := slices.IndexFunc(f.loads, func(l macho.Load) bool { return word(l.Raw(), 0) == signature })
+	if at < 0 || len(f.loads[at].Raw()) < 16 {
 		return nil, errors.New("is not signed")
 	}
-	start, size := int(f.word(c.at+8)), int(f.word(c.at+12))
+	start, size := int(word(f.loads[at].Raw(), 2)), int(word(f.loads[at].Raw(), 3))
 	if start > len(f.data) || size > len(f.data)-start {
 		return nil, errors.New("the signature lies outside of the file")
 	}
@@ -117,7 +131,7 @@ func (f *File) directory(d []byte, start int) (*Signature, error) {
 	for page := range pages {
 		sum := sha256.Sum256(f.data[page<<bits : min((page+1)<<bits, limit)])
 		if !bytes.Equal(sum[:], d[hashes+page*sha256.Size:][:sha256.Size]) {
-			return nil, fmt.Errorf("was changed after it was signed: the signature does not hold for bytes %d to %d", page<<bits, min((page+1)<<bits, limit)-1)
+			return nil, fmt.Errorf("was changed after it was signed: the signature does not match bytes %d to %d", page<<bits, min((page+1)<<bits, limit)-1)
 		}
 	}
 	return s, nil
@@ -130,16 +144,14 @@ func (s *Signature) enclosed(blobs map[uint32][]byte) error {
 			return fmt.Errorf("part %d of the signature was changed after it was signed", slot)
 		}
 	}
-	if blob := blobs[slotEntitlements]; len(blob) > 8 && big(blob) == magicEntitlements {
-		s.Entitlements = blob[8:]
-	}
 	return nil
 }
 
 // Sealed reports whether the signature vouches for the content of a special
 // slot, such as InfoSlot.
 func (s *Signature) Sealed(slot int, content []byte) bool {
-	return bytes.Equal(s.special[slot], hashOf(content))
+	sum := sha256.Sum256(content)
+	return bytes.Equal(s.special[slot], sum[:])
 }
 
 // ended is a text with a zero behind it.

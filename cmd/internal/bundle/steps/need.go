@@ -98,11 +98,11 @@ func Lacks(goal Goal, p Paths, m Machine) []Lack {
 			lacks = append(lacks, Lack{"an identity to sign with", SignIdentity + `="Developer ID Application: NAME (TEAM)"; ` +
 				"`security find-identity -v -p codesigning` lists those in the keychain, and a membership in Apple's Developer Program has them made"})
 		case identity != AdHoc && (Team(identity) == "" || !strings.HasPrefix(identity, "Developer ID Application: ")):
-			lacks = append(lacks, Lack{"a Developer ID: " + identity + " is none", SignIdentity + `="Developer ID Application: NAME (TEAM)", with the team of ten letters and digits`})
+			lacks = append(lacks, Lack{"a Developer ID in place of " + identity, SignIdentity + `="Developer ID Application: NAME (TEAM)", with the team of ten letters and digits`})
 		}
 	case GoalNotarize:
 		if !m.Notary().known() {
-			lacks = append(lacks, Lack{"somebody whom Apple's notary knows", "xcrun notarytool store-credentials PROFILE, then " + NotaryProfile + "=PROFILE; or " +
+			lacks = append(lacks, Lack{"a login for Apple's notary service", "xcrun notarytool store-credentials PROFILE, then " + NotaryProfile + "=PROFILE; or " +
 				strings.Join([]string{NotaryKey, NotaryKeyID, NotaryIssuer}, ", ") + " with a key of App Store Connect"})
 		}
 	}

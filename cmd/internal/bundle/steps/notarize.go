@@ -19,7 +19,7 @@ func (n Notary) known() bool {
 }
 
 // Notarize gives the commands that have Apple look at an app, a disk image or a
-// package, staple its ticket to it, and ask this Mac whether it would let it pass.
+// package, staple its ticket to it, and check that this Mac would open it.
 func Notarize(p Paths, file string, notary Notary) []Step {
 	var steps []Step
 	sent, kind := file, "open"
@@ -30,7 +30,7 @@ func Notarize(p Paths, file string, notary Notary) []Step {
 	case ".pkg":
 		kind = "install"
 	}
-	submit := Step{Why: "have Apple look at it; it takes minutes", Command: []string{"xcrun", "notarytool", "submit", sent, "--wait", "--timeout", "30m"}}
+	submit := Step{Why: "send it to Apple's notary service; it takes minutes", Command: []string{"xcrun", "notarytool", "submit", sent, "--wait", "--timeout", "30m"}}
 	if notary.Profile != "" {
 		submit.Command = append(submit.Command, "--keychain-profile", notary.Profile)
 	} else {
@@ -43,6 +43,6 @@ func Notarize(p Paths, file string, notary Notary) []Step {
 	}
 	return append(steps, submit,
 		Step{Why: "staple Apple's ticket to it", Command: []string{"xcrun", "stapler", "staple", file}},
-		Step{Why: "look at what is stapled", Command: []string{"xcrun", "stapler", "validate", file}},
-		Step{Why: "ask this Mac whether it would let it pass", Command: append(assess, file)})
+		Step{Why: "check the stapled ticket", Command: []string{"xcrun", "stapler", "validate", file}},
+		Step{Why: "check that this Mac would open it", Command: append(assess, file)})
 }

@@ -43,7 +43,7 @@ func Sign(p Paths, identity string, asks func(program string) bool) []Step {
 		}
 		steps = append(steps, Step{Why: "sign " + name, Command: append(command, path)})
 	}
-	return append(steps, Step{Why: "look at the signatures", Command: []string{"codesign", "--verify", "--deep", "--strict", "--verbose=2", p.Bundle()}})
+	return append(steps, Step{Why: "check the signatures", Command: []string{"codesign", "--verify", "--deep", "--strict", "--verbose=2", p.Bundle()}})
 }
 
 // codesign begins a command that signs. A signature with a time from Apple stays

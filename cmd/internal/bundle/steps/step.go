@@ -7,7 +7,6 @@ import (
 
 	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/layout"
-	"fulmen/cmd/internal/darwincheck"
 	"fulmen/daemon/api"
 )
 
@@ -89,13 +88,9 @@ func (p Paths) Entitlements(program string) string {
 // linked as Linux checks it, without paths of the machine and without tables for
 // a debugger.
 func Build(p Paths) []Step {
-	checked := map[string]darwincheck.Program{}
-	for _, program := range darwincheck.Programs() {
-		checked[program.Name] = program
-	}
 	var steps []Step
 	for _, name := range layout.Programs() {
-		command := []string{"go", "build", "-trimpath", "-ldflags", "-s -w " + checked[name].Linking()}
+		command := []string{"go", "build", "-trimpath", "-ldflags", "-s -w " + layout.Linking(name)}
 		if name == api.BundleExecutable {
 			command = append(command, goflags.Flag())
 		}

@@ -11,8 +11,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,8 +26,8 @@ import (
 
 // Exit codes that tests look for.
 const (
-	exitMixed  = 9  // of several groups
-	exitToldTo = 23 // told to die
+	exitMixed      = 9  // of several groups
+	exitReportedTo = 23 // told to die
 )
 
 func main() { os.Exit(run()) }
@@ -35,6 +37,7 @@ func run() int {
 	late := flag.String("late", "", "how late a rank begins, as RANK:DURATION")
 	work := flag.Duration("work", 0, "how long to work once joined; negative: for ever")
 	stubborn := flag.Bool("stubborn", false, "take no notice of SIGTERM, as Python does when it hangs in JACCL")
+	exchange := flag.Int64("exchange", 0, "how many bytes the ranks of a mesh send each other once joined, over all cables")
 	at := flag.Int64("at", 0, "when to begin, in ns since 1970; rank 0 begins half a second sooner, so as to listen by then, and for that to be told")
 	roomy := flag.Bool("roomy", false, "have room for all ranks at once, as on macOS")
 	own := flag.Bool("own", false, "have a side channel of its own, so that no rank joins by the one that it was given")
@@ -73,6 +76,7 @@ func run() int {
 		dieAt(*die, *again, o.Rank, s)
 	}
 	fmt.Printf("coordinator %s ring %t devices %v\n", o.Coordinator, o.Ring, o.Devices)
+	o.Exchanges = *exchange > 0
 	if *roomy {
 		o.Network = jaccl.Roomy{}
 	}
@@ -100,6 +104,16 @@ func run() int {
 	defer g.Close()
 	now := time.Now()
 	fmt.Printf("joined rank %d of %d in %.3f s at %d\n", o.Rank, len(o.Devices), now.Sub(began).Seconds(), now.UnixNano())
+	if *exchange > 0 {
+		carried, err := g.Exchange(o, *exchange)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		for _, name := range slices.Sorted(maps.Keys(carried)) {
+			fmt.Printf("rank %d: %s carried %d bytes\n", o.Rank, name, carried[name])
+		}
+	}
 	if *work < 0 {
 		forever() // nobody tells a rank that another one is dead
 	}
@@ -153,8 +167,8 @@ func forever() {
 }
 
 // dieAt ends this process where that was asked for, once per file.
-func dieAt(wish, again string, rank int, at jaccl.Step) {
-	parts := strings.Split(wish, ":")
+func dieAt(request, again string, rank int, at jaccl.Step) {
+	parts := strings.Split(request, ":")
 	if len(parts) < 2 || parts[0] != strconv.Itoa(rank) || parts[1] != string(at) {
 		return
 	}
@@ -179,5 +193,5 @@ func dieAt(wish, again string, rank int, at jaccl.Step) {
 	case "well":
 		os.Exit(0)
 	}
-	os.Exit(exitToldTo)
+	os.Exit(exitReportedTo)
 }

@@ -27,7 +27,7 @@ func attachments(n api.Network) map[string]attachment {
 	all := map[string]attachment{}
 	for _, i := range n.Interfaces {
 		a := attachment{name: i.Name, kind: i.Type, isCable: isCable(n, i)}
-		a.isUsable = i.Up && !isFalse(i.Link) && i.Bridge == "" && (i.Expensive == nil || !*i.Expensive) &&
+		a.isUsable = i.Up && (i.Link == nil || *i.Link) && i.Bridge == "" && (i.Expensive == nil || !*i.Expensive) &&
 			slices.Contains([]api.InterfaceType{
 				api.InterfaceWiFi, api.InterfaceEthernet, api.InterfaceThunderbolt, api.InterfaceBridge,
 			}, i.Type)
@@ -67,8 +67,6 @@ func isCable(n api.Network, i api.Interface) bool {
 	}
 	return len(i.Members) > 0
 }
-
-func isFalse(b *bool) bool { return b != nil && !*b }
 
 // isSelfAssigned is true for addresses that are the same network on every link,
 // so that they say nothing of who is on it. A small network cut out of

@@ -51,7 +51,7 @@ func compareCandidates(a, b transport.Candidate) int {
 }
 
 func (s *state) announced(node api.NodeID) (all []transport.Candidate) {
-	for _, c := range s.crowds {
+	for _, c := range s.neighbours {
 		for _, e := range c.entries {
 			if e.node == node {
 				all = append(all, e.candidates...)
@@ -103,18 +103,18 @@ func (s *state) documented(node api.NodeID) (all []transport.Candidate) {
 	return all
 }
 
-// strangers are those that wait for another Mac, each once, in the order in
+// nonMembers are those that wait for another Mac, each once, in the order in
 // which they were heard first.
-func (s *state) strangers() []Stranger {
-	found := map[string]*Stranger{}
-	for _, c := range s.crowds {
+func (s *state) nonMembers() []NonMember {
+	found := map[string]*NonMember{}
+	for _, c := range s.neighbours {
 		for _, e := range c.entries {
 			if e.node != "" || e.text.Pairing == "" || e.text.Pairing == s.pairing {
 				continue
 			}
 			at := found[e.text.Pairing]
 			if at == nil {
-				at = &Stranger{Pairing: e.text.Pairing, Protocol: e.text.Protocol, Since: e.since}
+				at = &NonMember{Pairing: e.text.Pairing, Since: e.since}
 				found[e.text.Pairing] = at
 			}
 			if e.since.Before(at.Since) {
@@ -123,15 +123,15 @@ func (s *state) strangers() []Stranger {
 			at.Candidates = append(at.Candidates, e.candidates...)
 		}
 	}
-	var all []Stranger
+	var all []NonMember
 	for _, at := range found {
 		slices.SortFunc(at.Candidates, compareCandidates)
 		at.Candidates = slices.Compact(at.Candidates)
 		at.Candidates = at.Candidates[:min(len(at.Candidates), mostCandidates)]
 		all = append(all, *at)
 	}
-	slices.SortFunc(all, func(a, b Stranger) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Pairing, b.Pairing)) })
-	return all[:min(len(all), mostStrangers)]
+	slices.SortFunc(all, func(a, b NonMember) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Pairing, b.Pairing)) })
+	return all[:min(len(all), mostNonMembers)]
 }
 
 // The bounds of what is remembered.
@@ -162,11 +162,6 @@ type Store interface {
 	SaveDiscovery(Remembered) error
 }
 
-func (r Remembered) clone() Remembered {
-	r.Networks = maps.Clone(r.Networks)
-	return r
-}
-
 // fingerprint names the network of an interface: a keyed hash of what the
 // interface is and of its private networks. The system tells neither the name
 // nor the router of a network, and public IPv6 networks change, so two homes that
@@ -194,7 +189,7 @@ func (r *Remembered) meet(fingerprint string, now time.Time) bool {
 	if last, known := r.Networks[fingerprint]; known && now.Sub(last.Time) < freshFor && !now.Before(last.Time) {
 		return false
 	}
-	r.Networks = maps.Clone(r.Networks)
+	r.Networks = maps.Clone(r.Networks) // who saves it has the former one
 	if r.Networks == nil {
 		r.Networks = map[string]api.Time{}
 	}
@@ -226,8 +221,8 @@ const (
 	mostAddresses = 16
 )
 
-// crowd is who is heard on an interface.
-type crowd struct {
+// neighbours is who is heard on an interface.
+type neighbours struct {
 	entries map[string]*entry // by instance
 	order   uint64
 }
@@ -244,7 +239,7 @@ type entry struct {
 
 // replace puts an entry, or nothing, in the place of an instance and returns all
 // entries that went or came.
-func (c *crowd) replace(instance string, e *entry) (affected []*entry) {
+func (c *neighbours) replace(instance string, e *entry) (affected []*entry) {
 	if old := c.entries[instance]; old != nil {
 		affected = append(affected, old)
 		delete(c.entries, instance)
@@ -278,7 +273,7 @@ func (c *crowd) replace(instance string, e *entry) (affected []*entry) {
 
 // oldest is the entry of a node, or of no node, that was heard longest ago, and
 // how many there are.
-func (c *crowd) oldest(node api.NodeID) (oldest *entry, count int) {
+func (c *neighbours) oldest(node api.NodeID) (oldest *entry, count int) {
 	for _, e := range c.entries {
 		if e.node != node {
 			continue

@@ -22,14 +22,13 @@ type Finder struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	more    waker.Waker
-	done    chan struct{}
-	lookups sync.WaitGroup
+	start   sync.Once
+	working sync.WaitGroup
 
 	mu      sync.Mutex
 	state   *state
 	problem error
 	refused map[search]native.Reason // searches that the system has ended
-	started bool
 }
 
 // New makes a finder that does nothing until it is started. The error is that of
@@ -38,47 +37,37 @@ func New(o Options) (*Finder, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	var remembered Remembered
-	if o.Store != nil {
-		var err error
-		if remembered, err = o.Store.LoadDiscovery(); err != nil {
-			return nil, fmt.Errorf("load the networks where members were met: %w", err)
-		}
+	remembered, err := o.Store.LoadDiscovery()
+	if err != nil {
+		return nil, fmt.Errorf("load the networks where members were met: %w", err)
 	}
 	if remembered.Salt == "" {
 		salt := make([]byte, 16)
 		_, _ = rand.Read(salt) // it never fails
 		remembered = Remembered{Salt: hex.EncodeToString(salt)}
 	}
-	f := &Finder{options: o, more: waker.New(), done: make(chan struct{}), state: newState(o.Self, o.Port, remembered), refused: map[search]native.Reason{}}
+	f := &Finder{options: o, more: waker.New(), state: newState(o.Self, o.Port, remembered), refused: map[search]native.Reason{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f, nil
 }
 
 // Start begins to announce and to search.
 func (f *Finder) Start() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.started && f.ctx.Err() == nil {
-		f.started = true
-		go f.run()
-	}
+	f.start.Do(func() {
+		if f.ctx.Err() == nil {
+			f.working.Go(f.run)
+		}
+	})
 }
 
 // Close withdraws the announcement, ends all searches and waits for that.
 func (f *Finder) Close() {
 	f.cancel()
-	f.mu.Lock()
-	started := f.started
-	f.mu.Unlock()
-	if started {
-		<-f.done
-	}
-	f.lookups.Wait()
+	f.working.Wait()
 }
 
-// tell changes the state and lets the goroutine act on it.
-func (f *Finder) tell(change func(s *state)) {
+// notify changes the state and lets the goroutine act on it.
+func (f *Finder) notify(change func(s *state)) {
 	f.mu.Lock()
 	change(f.state)
 	f.mu.Unlock()
@@ -87,34 +76,34 @@ func (f *Finder) tell(change func(s *state)) {
 
 // SetRoster takes the cluster and its current members, this node among them.
 func (f *Finder) SetRoster(cluster api.ClusterID, members []api.NodeID) {
-	f.tell(func(s *state) { s.setRoster(f.options.Clock.Now(), cluster, members) })
+	f.notify(func(s *state) { s.setRoster(f.options.Clock.Now(), cluster, members) })
 }
 
 // SetNetwork takes this node's network document.
 func (f *Finder) SetNetwork(n api.Network) {
-	f.tell(func(s *state) { s.setNetwork(f.options.Clock.Boot(), n) })
+	f.notify(func(s *state) { s.setNetwork(f.options.Clock.Boot(), n) })
 }
 
 // SetMemberNetwork takes a member's network document; nil = there is none.
 func (f *Finder) SetMemberNetwork(node api.NodeID, n *api.Network) {
-	f.tell(func(s *state) { s.setDocument(f.options.Clock.Boot(), node, n) })
+	f.notify(func(s *state) { s.setDocument(f.options.Clock.Boot(), node, n) })
 }
 
 // SetCables takes the Thunderbolt cables between this node and members, all that
 // are known. By them, link-local addresses of documents are candidates too.
 func (f *Finder) SetCables(cables []Cable) {
-	f.tell(func(s *state) { s.setCables(cables) })
+	f.notify(func(s *state) { s.setCables(cables) })
 }
 
 // SetPaths takes the transport's paths to a member after each change of them.
 func (f *Finder) SetPaths(node api.NodeID, paths []transport.Path) {
-	f.tell(func(s *state) { s.setPaths(f.options.Clock.Boot(), f.options.Clock.Now(), node, paths) })
+	f.notify(func(s *state) { s.setPaths(f.options.Clock.Boot(), f.options.Clock.Now(), node, paths) })
 }
 
 // SetPeers takes the configured addresses, HOST or HOST:PORT each. The error is
 // that of one that is neither; nothing has changed then.
 func (f *Finder) SetPeers(names []string) (err error) {
-	f.tell(func(s *state) { err = s.setPeers(f.options.Clock.Boot(), names) })
+	f.notify(func(s *state) { err = s.setPeers(f.options.Clock.Boot(), names) })
 	return err
 }
 
@@ -122,14 +111,14 @@ func (f *Finder) SetPeers(names []string) (err error) {
 // everywhere but on VPNs and costly links that it is, under the id returned,
 // which is another one each time it is opened; empty where it is closed.
 func (f *Finder) SetPairing(open bool) (pairing string) {
-	f.tell(func(s *state) {
+	f.notify(func(s *state) {
 		switch {
 		case !open:
 			s.pairing = ""
 		case s.pairing == "":
 			s.pairing = randomID(pairingIDLength)
 		}
-		pairing, s.changed.Strangers = s.pairing, true
+		pairing, s.changed.NonMembers = s.pairing, true
 	})
 	return pairing
 }
@@ -145,28 +134,23 @@ func (f *Finder) Candidates(node api.NodeID) []transport.Candidate {
 // Unclaimed are configured addresses of which it is not known whose they are:
 // to be tried for members without any path.
 func (f *Finder) Unclaimed() []transport.Candidate {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var all []transport.Candidate
-	for _, p := range f.Peers() {
-		if p.Node == "" {
-			all = append(all, p.Candidates...)
+	for _, p := range f.state.peers {
+		if p.node == "" {
+			all = append(all, p.candidates()...)
 		}
 	}
 	return all[:min(len(all), mostCandidates)]
 }
 
-// Peers are the configured addresses, in their order.
-func (f *Finder) Peers() []Peer {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.state.listPeers()
-}
-
-// Strangers are nodes that are no members and wait for another Mac to be added,
+// NonMembers are nodes that are no members and wait for another Mac to be added,
 // at most 32, in the order in which they were heard first.
-func (f *Finder) Strangers() []Stranger {
+func (f *Finder) NonMembers() []NonMember {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.state.strangers()
+	return f.state.nonMembers()
 }
 
 // Isolations are networks that do not let this node and members see each other,
@@ -194,17 +178,17 @@ func (f *Finder) found(at search, s native.Sighting) {
 		f.more.Wake()
 		return
 	}
-	f.tell(func(state *state) { state.hear(f.options.Clock.Now(), s) })
+	f.notify(func(state *state) { state.receive(f.options.Clock.Now(), s) })
 }
 
 // resolve looks up a configured name.
 func (f *Finder) resolve(p *peer) {
-	f.lookups.Go(func() {
+	f.working.Go(func() {
 		ctx, cancel := context.WithTimeout(f.ctx, resolveWithin)
 		defer cancel()
 		addresses, err := f.options.Resolve(ctx, p.host)
 		if f.ctx.Err() == nil {
-			f.tell(func(s *state) { s.resolved(f.options.Clock.Boot(), p, slices.Clone(addresses), err) })
+			f.notify(func(s *state) { s.resolved(f.options.Clock.Boot(), p, slices.Clone(addresses), err) })
 		}
 	})
 }

@@ -35,8 +35,8 @@ func up(iface, address string) transport.Path {
 }
 
 // pair is two members that are not plugged in.
-func pair(t *testing.T) (world *air, a, b *mac) {
-	world = &air{}
+func pair(t *testing.T) (world *multicast, a, b *mac) {
+	world = &multicast{}
 	return world, world.mac(t, nodeA, nodeB), world.mac(t, nodeB, nodeA)
 }
 
@@ -45,7 +45,7 @@ func pair(t *testing.T) (world *air, a, b *mac) {
 func TestMembersByCable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		world := &air{}
+		world := &multicast{}
 		a, b, other := world.mac(t, nodeA, nodeB), world.mac(t, nodeB, nodeA), world.mac(t, nodeC)
 		for _, m := range []*mac{a, b, other} {
 			defer m.Close()
@@ -56,10 +56,10 @@ func TestMembersByCable(t *testing.T) {
 		settle()
 		is.Equal(a.Candidates(nodeB), []transport.Candidate{at("en5", "169.254.1.2:7732")})
 		is.Equal(len(b.Candidates(nodeA)), 2)
-		is.Equal(a.Candidates(nodeC), nil)  // no member
-		is.Equal(a.Candidates(nodeA), nil)  // itself
-		is.Equal(len(a.Strangers()), 0)     // it does not want to pair
-		is.Equal(len(other.Strangers()), 0) // nor do these
+		is.Equal(a.Candidates(nodeC), nil)   // no member
+		is.Equal(a.Candidates(nodeA), nil)   // itself
+		is.Equal(len(a.NonMembers()), 0)     // it does not want to pair
+		is.Equal(len(other.NonMembers()), 0) // nor do these
 		is.True(slices.ContainsFunc(a.changes, func(c Change) bool { return slices.Contains(c.Nodes, nodeB) }))
 
 		a.unplug("en5")
@@ -91,7 +91,7 @@ func TestMembersByCable(t *testing.T) {
 func TestWhereItAnnounces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		world := &air{}
+		world := &multicast{}
 		store := &memory{}
 		a := world.macWith(t, nodeA, store, nil, nodeB)
 		costly := true
@@ -157,7 +157,7 @@ func TestMidnight(t *testing.T) {
 		settle()
 		_, before := a.radio.announced()
 		world.mu.Lock()
-		instance := world.said[0].Instance
+		instance := world.reported[0].Instance
 		world.mu.Unlock()
 		for range 3 {
 			for range 24 * 60 {
@@ -172,19 +172,19 @@ func TestMidnight(t *testing.T) {
 		}
 		world.mu.Lock()
 		defer world.mu.Unlock()
-		is.Equal(len(world.said), 2) // nothing of before is left
-		for _, s := range world.said {
+		is.Equal(len(world.reported), 2) // nothing earlier is left
+		for _, s := range world.reported {
 			is.True(s.Instance != instance)
 		}
 	})
 }
 
-// TestStrangers shows who wants to pair, once however often it is heard, and
+// TestNonMembers shows who wants to pair, once however often it is heard, and
 // never a member.
-func TestStrangers(t *testing.T) {
+func TestNonMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		world := &air{}
+		world := &multicast{}
 		a, b, c := world.mac(t, nodeA, nodeB), world.mac(t, nodeB, nodeA), world.mac(t, nodeC)
 		for n, m := range []*mac{a, b, c} {
 			defer m.Close()
@@ -197,15 +197,15 @@ func TestStrangers(t *testing.T) {
 		id := c.SetPairing(true)
 		settle()
 		is.Equal(len(a.Candidates(nodeB)), 2)
-		strangers := a.Strangers()
-		is.Equal(len(strangers), 1)
-		is.Equal(strangers[0].Pairing, id)
-		is.Equal(strangers[0].Candidates, []transport.Candidate{at("en0", "10.0.0.3:7732"), at("en1", "10.0.1.3:7732")})
-		is.Equal(len(c.Strangers()), 1) // to the stranger the member is one
+		nonMembers := a.NonMembers()
+		is.Equal(len(nonMembers), 1)
+		is.Equal(nonMembers[0].Pairing, id)
+		is.Equal(nonMembers[0].Candidates, []transport.Candidate{at("en0", "10.0.0.3:7732"), at("en1", "10.0.1.3:7732")})
+		is.Equal(len(c.NonMembers()), 1) // to the stranger the member is one
 		a.SetRoster(home, []api.NodeID{nodeA, nodeB, nodeC})
 		c.SetRoster(home, []api.NodeID{nodeA, nodeB, nodeC})
 		settle()
-		is.Equal(a.Strangers(), nil) // taken in
+		is.Equal(a.NonMembers(), nil) // taken in
 		is.Equal(len(a.Candidates(nodeC)), 2)
 	})
 }
@@ -248,21 +248,21 @@ func TestALateRefusal(t *testing.T) {
 		settle()
 		is.Equal(len(a.Candidates(nodeB)), 1)
 		var mu sync.Mutex
-		var heard []string
+		var received []string
 		a.options.Denied = func(detail string) {
 			mu.Lock()
 			defer mu.Unlock()
-			heard = append(heard, detail)
+			received = append(received, detail)
 		}
-		said := func() []string {
+		reported := func() []string {
 			mu.Lock()
 			defer mu.Unlock()
-			return slices.Clone(heard)
+			return slices.Clone(received)
 		}
 		searches := func() (found []*searching) {
 			world.mu.Lock()
 			defer world.mu.Unlock()
-			for _, s := range world.ears {
+			for _, s := range world.listeners {
 				if s.host == a.radio {
 					found = append(found, s)
 				}
@@ -283,12 +283,12 @@ func TestALateRefusal(t *testing.T) {
 			settle()
 			is.Equal(len(searches()), 1)
 			refuse()
-			is.Equal(said(), []string{"DNS-SD error -65570"}) // which is no news
+			is.Equal(reported(), []string{"DNS-SD error -65570"}) // which is no news
 		}
 		time.Sleep(2*retryAfter + lateFor)
 		settle()
 		is.NoErr(a.Problem())
-		is.Equal(said(), []string{"DNS-SD error -65570", ""})
+		is.Equal(reported(), []string{"DNS-SD error -65570", ""})
 		is.Equal(len(a.Candidates(nodeB)), 1)
 	})
 }
@@ -298,7 +298,7 @@ func TestALateRefusal(t *testing.T) {
 func TestPeers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		world := &air{}
+		world := &multicast{}
 		var asked atomic.Int32
 		var known atomic.Bool
 		a := world.macWith(t, nodeA, &memory{}, func(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -319,9 +319,9 @@ func TestPeers(t *testing.T) {
 		settle()
 		is.True(asked.Load() >= 5 && asked.Load() <= 10) // further and further apart
 		is.Equal(a.Unclaimed(), []transport.Candidate{at("", "[fd00::1]:99"), at("", "10.0.0.7:7732")})
-		peers := a.Peers()
+		peers := a.configured()
 		is.Equal(len(peers), 4)
-		is.True(peers[0].Problem != nil && peers[1].Problem != nil && peers[2].Problem == nil)
+		is.True(peers[0].addresses == nil && peers[1].addresses == nil && peers[2].addresses != nil)
 
 		known.Store(true)
 		time.Sleep(retryLast + time.Second)
@@ -329,7 +329,7 @@ func TestPeers(t *testing.T) {
 		is.Equal(len(a.Unclaimed()), 4)
 		is.Equal(a.Candidates(nodeB), nil)
 		a.SetPaths(nodeB, []transport.Path{up("en0", "10.9.9.9:7732")})
-		is.Equal(a.Peers()[0].Node, nodeB)
+		is.Equal(a.configured()[0].node, nodeB)
 		is.Equal(len(a.Unclaimed()), 2)
 		is.Equal(len(a.Candidates(nodeB)), 2)
 		a.SetRoster(home, []api.NodeID{nodeA, nodeC})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // isolatedAfter is how long two nodes must be in one network without hearing or
@@ -89,7 +90,7 @@ func (s *state) isolation(boot time.Duration) (found []Isolation) {
 
 // isSocial reports whether anybody at all is heard or reached by an interface.
 func (s *state) isSocial(name string) bool {
-	if c := s.crowds[name]; c != nil && len(c.entries) > 0 {
+	if c := s.neighbours[name]; c != nil && len(c.entries) > 0 {
 		return true
 	}
 	for _, paths := range s.paths {
@@ -117,12 +118,12 @@ func (s *state) isNear(node api.NodeID, except string) bool {
 	return isNear && up < api.MaxPaths
 }
 
-// nextIsolation is when one that is not told yet may be; 0 = not before something
-// happens.
+// nextIsolation is when one that is not told yet may be.
 func (s *state) nextIsolation(boot time.Duration) (next time.Duration) {
+	next = native.Forever
 	for _, since := range s.shared {
-		if at := since + isolatedAfter; at > boot && (next == 0 || at < next) {
-			next = at
+		if at := since + isolatedAfter; at > boot {
+			next = min(next, at)
 		}
 	}
 	return next

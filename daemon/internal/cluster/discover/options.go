@@ -20,7 +20,7 @@ type Options struct {
 	// Discovery and Clock are the platform's.
 	Discovery native.Discovery
 	Clock     native.Clock
-	// Store keeps on which networks members were met; nil = nothing is kept.
+	// Store keeps on which networks members were met.
 	Store Store
 	// Resolve looks up a host's addresses; nil = the system's resolver. It must
 	// end when its context does.
@@ -29,7 +29,7 @@ type Options struct {
 	// the finder. It is not called after Close.
 	Changed func(Change)
 	// Denied is told that the system does not let this node search, and in which words;
-	// "" = it does again. Nil: nobody is told. It must return soon.
+	// "" = it does again. It must return soon.
 	Denied func(detail string)
 	Log    *slog.Logger
 }
@@ -46,24 +46,12 @@ func (o *Options) complete() error {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		}
 	}
-	if o.Changed == nil {
-		o.Changed = func(Change) {}
-	}
-	if o.Denied == nil {
-		o.Denied = func(string) {}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	return nil
 }
 
 // randomID is random, in Crockford's digits.
 func randomID(length int) string {
-	id := make([]byte, length)
-	_, _ = rand.Read(id) // it never fails
-	for n := range id {
-		id[n] = crockford[id[n]%byte(len(crockford))]
-	}
-	return string(id)
+	random := make([]byte, length)
+	_, _ = rand.Read(random) // it never fails
+	return api.Base32().EncodeToString(random)[:length]
 }

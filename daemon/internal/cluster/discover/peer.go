@@ -10,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/native"
 )
 
 // The times of resolving names.
@@ -24,56 +25,50 @@ const (
 	mostResolving = 8
 )
 
-// Peer is an address of the configuration, and whose it is once a path to it
-// has come up.
-type Peer struct {
-	// Name is as it was configured.
-	Name string
-	// Node is whose it is; empty = not known.
-	Node api.NodeID
-	// Candidates are its addresses, by whichever interface the system takes.
-	Candidates []transport.Candidate
-	// Problem is why its name has no address; nil = it has, or is being resolved.
-	Problem error
-}
-
-// peer is one configured address.
+// peer is one configured address, and whose it is once a path to it has come up.
 type peer struct {
 	name        string
 	host        string
 	port        uint16
 	addresses   []netip.Addr
 	node        api.NodeID
-	problem     error
 	isResolving bool
 	next        time.Duration // when to resolve it; for a literal address never
 	wait        time.Duration // after the next failure
 	isLiteral   bool
 }
 
-// parsePeer reads HOST or HOST:PORT. HOST is a name, an IPv4 address, or an IPv6
-// address, in brackets where a port follows.
-func parsePeer(name string) (*peer, error) {
-	p := &peer{name: name, host: name, port: api.PeerPort, wait: retryFirst}
-	if address, err := netip.ParseAddr(name); err == nil {
-		p.addresses, p.isLiteral = []netip.Addr{address}, true
-		return p, nil
+// ParseHost reads HOST or HOST:PORT. HOST is a name, an IPv4 address, or an IPv6
+// address, in brackets where a port follows; without a port it is [api.PeerPort].
+func ParseHost(name string) (host string, port uint16, err error) {
+	host, port = name, api.PeerPort
+	if _, err := netip.ParseAddr(name); err == nil {
+		return host, port, nil
 	}
-	if host, port, err := net.SplitHostPort(name); err == nil {
-		number, err := strconv.ParseUint(port, 10, 16)
+	if h, p, err := net.SplitHostPort(name); err == nil {
+		number, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || number == 0 {
-			return nil, fmt.Errorf("%q has no port from 1 to 65535", name)
+			return "", 0, fmt.Errorf("%q has no port from 1 to 65535", name)
 		}
-		p.host, p.port = host, uint16(number)
+		host, port = h, uint16(number)
 	} else if len(name) > 2 && name[0] == '[' && name[len(name)-1] == ']' {
-		p.host = name[1 : len(name)-1]
+		host = name[1 : len(name)-1]
 	}
-	if address, err := netip.ParseAddr(p.host); err == nil {
+	if host == "" || len(host) > 253 {
+		return "", 0, fmt.Errorf("%q is not a host", name)
+	}
+	return host, port, nil
+}
+
+// parsePeer reads an address of the configuration.
+func parsePeer(name string) (*peer, error) {
+	host, port, err := ParseHost(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &peer{name: name, host: host, port: port, wait: retryFirst}
+	if address, err := netip.ParseAddr(host); err == nil {
 		p.addresses, p.isLiteral = []netip.Addr{address}, true
-		return p, nil
-	}
-	if p.host == "" || len(p.host) > 253 {
-		return nil, fmt.Errorf("%q is no host", name)
 	}
 	return p, nil
 }
@@ -122,9 +117,10 @@ func (s *state) setPeers(boot time.Duration, names []string) error {
 }
 
 // toResolve are the names that are due, marked as being resolved, and when the
-// next one is; 0 = none.
+// next one is.
 func (s *state) toResolve(boot time.Duration) (due []*peer, next time.Duration) {
 	running := 0
+	next = native.Forever
 	for _, p := range s.peers {
 		if p.isResolving {
 			running++
@@ -134,9 +130,7 @@ func (s *state) toResolve(boot time.Duration) (due []*peer, next time.Duration) 
 		switch {
 		case p.isLiteral || p.isResolving:
 		case p.next > boot:
-			if next == 0 || p.next < next {
-				next = p.next
-			}
+			next = min(next, p.next)
 		case running < mostResolving: // the others follow as these end
 			p.isResolving = true
 			running++
@@ -153,7 +147,6 @@ func (s *state) resolved(boot time.Duration, p *peer, addresses []netip.Addr, er
 	if err == nil && len(addresses) == 0 {
 		err = &net.DNSError{Err: "no addresses", Name: p.host, IsNotFound: true}
 	}
-	p.problem = err
 	if err != nil {
 		p.next, p.wait = boot+p.wait, min(2*p.wait, retryLast)
 	} else {
@@ -166,12 +159,4 @@ func (s *state) resolved(boot time.Duration, p *peer, addresses []netip.Addr, er
 		s.changed.Peers = true
 		s.touch(p.node)
 	}
-}
-
-// listPeers is what others see of them.
-func (s *state) listPeers() (all []Peer) {
-	for _, p := range s.peers {
-		all = append(all, Peer{Name: p.name, Node: p.node, Candidates: p.candidates(), Problem: p.problem})
-	}
-	return all
 }

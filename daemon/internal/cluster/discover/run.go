@@ -19,7 +19,7 @@ const mostOwn = 16
 
 // acts is what the goroutine has asked of the platform.
 type acts struct {
-	said     native.Announcement
+	reported native.Announcement
 	withdraw func() error
 	stops    map[search]func() error
 	retryAt  time.Duration
@@ -33,7 +33,6 @@ const lateFor = 10 * time.Second
 
 // run follows the plan until the finder is closed.
 func (f *Finder) run() {
-	defer close(f.done)
 	a := acts{stops: map[search]func() error{}}
 	defer f.follow(&a, plan{})
 	clock := f.options.Clock
@@ -43,41 +42,31 @@ func (f *Finder) run() {
 		plan := f.state.plan(now)
 		change := f.state.takeChange(boot)
 		due, next := f.state.toResolve(boot)
-		if at := f.state.nextIsolation(boot); at > 0 && (next == 0 || at < next) {
-			next = at
-		}
-		remembered, isDirty := f.state.remembered.clone(), f.state.isDirty
+		next = min(next, f.state.nextIsolation(boot))
+		remembered, isDirty := f.state.remembered, f.state.isDirty
 		f.state.isDirty = false
 		f.mu.Unlock()
 
 		for _, p := range due {
 			f.resolve(p)
 		}
-		if isDirty && f.options.Store != nil {
+		if isDirty {
 			if err := f.options.Store.SaveDiscovery(remembered); err != nil {
 				f.options.Log.Warn("a network where a member was met is not remembered", "error", err)
 			}
 		}
 		err := f.follow(&a, plan)
 		f.note(err)
-		if !change.IsEmpty() {
+		if len(change.Nodes) > 0 || change.NonMembers || change.Peers || change.Isolation {
 			f.options.Changed(change)
 		}
 
-		wait := untilMidnight(now)
-		if next > 0 {
-			wait = min(wait, next-boot)
-		}
+		wait := min(untilMidnight(now), next-boot)
 		if err != nil {
 			wait = min(wait, retryAfter)
 		}
-		timer := clock.AfterFunc(wait, f.more.Wake)
-		select {
-		case <-f.ctx.Done():
-			timer.Stop()
+		if !native.Wait(f.ctx, clock, wait, f.more) {
 			return
-		case <-f.more:
-			timer.Stop()
 		}
 	}
 }
@@ -181,11 +170,11 @@ func (f *Finder) announce(a *acts, want native.Announcement) error {
 	if len(want.Interfaces) == 0 {
 		want = native.Announcement{}
 	}
-	if reflect.DeepEqual(a.said, want) {
+	if reflect.DeepEqual(a.reported, want) {
 		return nil
 	}
 	old := a.withdraw
-	a.said, a.withdraw = native.Announcement{}, nil
+	a.reported, a.withdraw = native.Announcement{}, nil
 	if len(want.Interfaces) > 0 {
 		named := want
 		named.Instance = randomID(12)
@@ -200,7 +189,7 @@ func (f *Finder) announce(a *acts, want native.Announcement) error {
 			f.end(old)
 			return err
 		}
-		a.said, a.withdraw = want, withdraw
+		a.reported, a.withdraw = want, withdraw
 	}
 	f.end(old)
 	return nil

@@ -20,9 +20,9 @@ type state struct {
 	port        int
 	table       table
 	attachments map[string]attachment
-	crowds      map[string]*crowd // by interface
-	turns       map[string]int    // how often an interface ceased to be usable
-	own         []string          // instances that this node announces or has just announced
+	neighbours  map[string]*neighbours // by interface
+	turns       map[string]int         // how often an interface ceased to be usable
+	own         []string               // instances that this node announces or has just announced
 	documents   map[api.NodeID]api.Network
 	cables      []Cable
 	paths       map[api.NodeID][]transport.Path
@@ -51,19 +51,14 @@ type Cable struct {
 type Change struct {
 	// Nodes are the members whose candidates have changed, in order.
 	Nodes []api.NodeID
-	// Strangers, Peers and Isolation say that those lists have.
-	Strangers, Peers, Isolation bool
-}
-
-// IsEmpty is true when nothing has changed.
-func (c Change) IsEmpty() bool {
-	return len(c.Nodes) == 0 && !c.Strangers && !c.Peers && !c.Isolation
+	// NonMembers, Peers and Isolation say that those lists have.
+	NonMembers, Peers, Isolation bool
 }
 
 func newState(self api.NodeID, port int, remembered Remembered) *state {
 	return &state{
 		self: self, port: port, remembered: remembered,
-		attachments: map[string]attachment{}, crowds: map[string]*crowd{}, turns: map[string]int{},
+		attachments: map[string]attachment{}, neighbours: map[string]*neighbours{}, turns: map[string]int{},
 		documents: map[api.NodeID]api.Network{}, paths: map[api.NodeID][]transport.Path{},
 		observed: map[api.NodeID]map[transport.Candidate]time.Duration{}, ports: map[api.NodeID]uint16{},
 		shared: map[sharedKey]time.Duration{},
@@ -100,12 +95,12 @@ func (s *state) setRoster(now time.Time, id api.ClusterID, members []api.NodeID)
 // turn makes the table of the day, and tells again who is who.
 func (s *state) turn(now time.Time) {
 	s.table.build(now)
-	for _, c := range s.crowds {
+	for _, c := range s.neighbours {
 		for _, e := range c.entries {
 			if node := s.table.ids[e.text.ID]; node != e.node {
 				s.touch(node, e.node)
 				e.node = node
-				s.changed.Strangers = true
+				s.changed.NonMembers = true
 			}
 		}
 	}
@@ -131,19 +126,19 @@ func (s *state) setNetwork(boot time.Duration, n api.Network) {
 
 // disperse forgets what was heard by an interface.
 func (s *state) disperse(name string) {
-	if c := s.crowds[name]; c != nil {
+	if c := s.neighbours[name]; c != nil {
 		for _, e := range c.entries {
-			s.tell(e)
+			s.notify(e)
 		}
-		delete(s.crowds, name)
+		delete(s.neighbours, name)
 	}
 }
 
-// tell notes who is affected by an entry.
-func (s *state) tell(e *entry) {
+// notify notes who is affected by an entry.
+func (s *state) notify(e *entry) {
 	s.touch(e.node)
 	if e.node == "" && e.text.Pairing != "" {
-		s.changed.Strangers = true
+		s.changed.NonMembers = true
 	}
 }
 
@@ -207,15 +202,15 @@ func (s *state) keep(boot time.Duration, node api.NodeID) {
 	}
 }
 
-// hear takes a sighting.
-func (s *state) hear(now time.Time, seen native.Sighting) {
+// receive takes a sighting.
+func (s *state) receive(now time.Time, seen native.Sighting) {
 	if slices.Contains(s.own, seen.Instance) || !s.attachments[seen.Interface].isUsable {
 		return
 	}
-	c := s.crowds[seen.Interface]
+	c := s.neighbours[seen.Interface]
 	if c == nil {
-		c = &crowd{entries: map[string]*entry{}}
-		s.crowds[seen.Interface] = c
+		c = &neighbours{entries: map[string]*entry{}}
+		s.neighbours[seen.Interface] = c
 	}
 	var e *entry
 	if text, ok := ParseText(seen.TXT); ok && !seen.Gone && seen.Port > 0 && seen.Port <= 65535 {
@@ -230,7 +225,7 @@ func (s *state) hear(now time.Time, seen native.Sighting) {
 		}
 	}
 	for _, affected := range c.replace(seen.Instance, e) {
-		s.tell(affected)
+		s.notify(affected)
 	}
 }
 
@@ -245,16 +240,14 @@ func (s *state) takeChange(boot time.Duration) Change {
 	return change
 }
 
-// mostStrangers is how many are listed.
-const mostStrangers = 32
+// mostNonMembers is how many are listed.
+const mostNonMembers = 32
 
-// Stranger is a node that is no member and waits for another Mac to be added.
+// NonMember is a node that is no member and waits for another Mac to be added.
 // Nothing of it is proved.
-type Stranger struct {
+type NonMember struct {
 	// Pairing is the random id under which it waits.
 	Pairing string
-	// Protocol is the newest peer protocol that it says it speaks.
-	Protocol int
 	// Candidates are where it can be spoken to.
 	Candidates []transport.Candidate
 	// Since is when it was heard first, by the wall clock.

@@ -54,35 +54,35 @@ func TestFlood(t *testing.T) {
 	is := is.New(t)
 	s := stateWith(nodeB, nodeC)
 	s.setNetwork(boot, network(iface("en0", api.InterfaceWiFi, "10.0.0.1/24")))
-	s.hear(noon, sighting("real", "en0", idOf(nodeB, noon), "10.0.0.2"))
-	stranger := func(n int) native.Sighting {
+	s.receive(noon, sighting("real", "en0", idOf(nodeB, noon), "10.0.0.2"))
+	nonMember := func(n int) native.Sighting {
 		seen := sighting(fmt.Sprint("s", n), "en0", fmt.Sprintf("%032x", n), "10.0.0.66")
 		seen.TXT[keyPairing], seen.TXT[keyPairID] = "1", fmt.Sprintf("%08d", n)
 		return seen
 	}
 	for n := range 10 * mostInstances {
-		s.hear(noon.Add(time.Duration(n)*time.Second), stranger(n))
+		s.receive(noon.Add(time.Duration(n)*time.Second), nonMember(n))
 	}
-	is.Equal(len(s.crowds["en0"].entries), mostInstances)
+	is.Equal(len(s.neighbours["en0"].entries), mostInstances)
 	is.Equal(s.candidates(boot, nodeB), []transport.Candidate{at("en0", "10.0.0.2:7732")})
-	is.Equal(len(s.strangers()), mostStrangers)
-	is.True(s.crowds["en0"].entries[fmt.Sprint("s", 10*mostInstances-1)] != nil) // the newest is there
+	is.Equal(len(s.nonMembers()), mostNonMembers)
+	is.True(s.neighbours["en0"].entries[fmt.Sprint("s", 10*mostInstances-1)] != nil) // the newest is there
 	for n := range 100 {
-		s.hear(noon, sighting(fmt.Sprint("b", n), "en0", idOf(nodeB, noon), fmt.Sprint("10.0.0.", n+100)))
+		s.receive(noon, sighting(fmt.Sprint("b", n), "en0", idOf(nodeB, noon), fmt.Sprint("10.0.0.", n+100)))
 	}
 	is.Equal(len(s.candidates(boot, nodeB)), mostOfNode)
 	many := sighting("many", "en0", idOf(nodeC, noon), "10.0.0.3")
 	for n := range 200 {
 		many.Addresses = append(many.Addresses, netip.AddrFrom4([4]byte{10, 1, 0, byte(n)}))
 	}
-	s.hear(noon, many)
+	s.receive(noon, many)
 	is.Equal(len(s.candidates(boot, nodeC)), mostAddresses)
 
 	// Members alone can be more than there is room for.
 	for n := range mostInstances + 9 {
-		s.crowds["en0"].replace(fmt.Sprint("m", n), &entry{instance: fmt.Sprint("m", n), node: api.NodeID(fmt.Sprint("n", n))})
+		s.neighbours["en0"].replace(fmt.Sprint("m", n), &entry{instance: fmt.Sprint("m", n), node: api.NodeID(fmt.Sprint("n", n))})
 	}
-	is.Equal(len(s.crowds["en0"].entries), mostInstances)
+	is.Equal(len(s.neighbours["en0"].entries), mostInstances)
 }
 
 // TestClocks recognises members whose day is another one, and nobody of the day
@@ -93,17 +93,17 @@ func TestClocks(t *testing.T) {
 	s.setNetwork(boot, network(iface("en0", api.InterfaceWiFi, "10.0.0.1/24")))
 	for days, want := range map[int]int{-2: 0, -1: 1, 0: 1, 1: 1, 2: 0} {
 		seen := sighting("x", "en0", idOf(nodeB, noon.AddDate(0, 0, days)), "10.0.0.2")
-		s.hear(noon, seen)
+		s.receive(noon, seen)
 		is.Equal(len(s.candidates(boot, nodeB)), want)
 	}
 	// The id of another use, or of another cluster, is a stranger's.
-	s.hear(noon, sighting("x", "en0", cluster.DailyID(home, nodeB, cluster.UseDial, noon), "10.0.0.2"))
+	s.receive(noon, sighting("x", "en0", cluster.DailyID(home, nodeB, cluster.UseDial, noon), "10.0.0.2"))
 	is.Equal(s.candidates(boot, nodeB), nil)
-	s.hear(noon, sighting("x", "en0", cluster.DailyID("f", nodeB, cluster.UseAnnounce, noon), "10.0.0.2"))
+	s.receive(noon, sighting("x", "en0", cluster.DailyID("f", nodeB, cluster.UseAnnounce, noon), "10.0.0.2"))
 	is.Equal(s.candidates(boot, nodeB), nil)
 	// Its own id by another name is passed over.
-	s.hear(noon, sighting("x", "en0", idOf(nodeA, noon), "10.0.0.2"))
-	is.Equal(len(s.crowds["en0"].entries), 0)
+	s.receive(noon, sighting("x", "en0", idOf(nodeA, noon), "10.0.0.2"))
+	is.Equal(len(s.neighbours["en0"].entries), 0)
 }
 
 // TestSources merges what is known of a member, the best first, each once.
@@ -133,7 +133,7 @@ func TestSources(t *testing.T) {
 	// announced comes first.
 	s.setPaths(boot, noon, nodeB, []transport.Path{up("en5", "169.254.9.2:7740")})
 	s.setPaths(boot, noon, nodeB, nil)
-	s.hear(noon, sighting("b", "en0", idOf(nodeB, noon), "10.0.0.2"))
+	s.receive(noon, sighting("b", "en0", idOf(nodeB, noon), "10.0.0.2"))
 	is.Equal(s.candidates(boot+observedFor, nodeB), []transport.Candidate{
 		at("en0", "10.0.0.2:7732"), at("en5", "169.254.9.2:7740"), at("en0", "10.0.0.2:7740"), at("en6", "169.254.1.2:7740"),
 	})
@@ -178,8 +178,8 @@ func TestIsolation(t *testing.T) {
 		{"reached there", func(s *state) {
 			s.setPaths(boot, noon, nodeB, append(slices.Clone(cable), up("en0", "10.0.0.2:7732")))
 		}, later, nil},
-		{"heard there", func(s *state) { s.hear(noon, sighting("b", "en0", idOf(nodeB, noon), "10.0.0.2")) }, later, nil},
-		{"somebody else is heard there", func(s *state) { s.hear(noon, sighting("x", "en0", strings.Repeat("0", 32), "10.0.0.9")) }, later, nil},
+		{"heard there", func(s *state) { s.receive(noon, sighting("b", "en0", idOf(nodeB, noon), "10.0.0.2")) }, later, nil},
+		{"somebody else is heard there", func(s *state) { s.receive(noon, sighting("x", "en0", strings.Repeat("0", 32), "10.0.0.9")) }, later, nil},
 		{"another number", func(s *state) {
 			other := network(iface("en1", api.InterfaceWiFi, "10.0.1.2/24"))
 			s.setDocument(boot, nodeB, &other)

@@ -3,6 +3,8 @@ package discover
 import (
 	"strconv"
 	"strings"
+
+	"fulmen/daemon/api"
 )
 
 // ServiceType is what nodes announce themselves as.
@@ -46,7 +48,7 @@ func ParseText(txt map[string]string) (Text, bool) {
 	}
 	if txt[keyPairing] == "1" {
 		t.Pairing = txt[keyPairID]
-		if len(t.Pairing) != pairingIDLength || strings.Trim(t.Pairing, crockford) != "" {
+		if len(t.Pairing) != pairingIDLength || strings.Trim(t.Pairing, api.Crockford) != "" {
 			return Text{}, false
 		}
 	}
@@ -61,6 +63,3 @@ func (t Text) TXT() map[string]string {
 	}
 	return txt
 }
-
-// crockford are the digits of ids that people read.
-const crockford = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -55,22 +55,22 @@ type carrier struct {
 	ctx       context.Context
 	stop      context.CancelFunc
 
-	farewell func(from api.NodeID)
+	leavePacket func(from api.NodeID)
 
 	mu    sync.Mutex
 	nodes map[string]api.NodeID // by address
 }
 
-// farewell is the packet of a node that stops. memberlist has a message for
+// leavePacket is the packet of a node that stops. memberlist has a message for
 // that, which waits for the next round of gossip; no packet of its own begins so.
-var farewell = []byte{0xf0}
+var leavePacket = []byte{0xf0}
 
 var _ memberlist.NodeAwareTransport = (*carrier)(nil)
 
 func newCarrier(self api.NodeID, t Transport, g *gate.Gate, left func(from api.NodeID)) *carrier {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &carrier{
-		self: self, transport: t, farewell: left, ctx: ctx, stop: stop, nodes: map[string]api.NodeID{},
+		self: self, transport: t, leavePacket: left, ctx: ctx, stop: stop, nodes: map[string]api.NodeID{},
 		packets: make(chan *memberlist.Packet, 512), streams: make(chan net.Conn),
 	}
 	t.Packets(c.received)
@@ -98,8 +98,8 @@ func (c *carrier) node(a memberlist.Address) (api.NodeID, bool) {
 
 // received queues a packet. A reader that is too slow loses it, as with UDP.
 func (c *carrier) received(from api.NodeID, packet []byte) {
-	if bytes.Equal(packet, farewell) {
-		c.farewell(from)
+	if bytes.Equal(packet, leavePacket) {
+		c.leavePacket(from)
 		return
 	}
 	at := address(from)
@@ -185,18 +185,7 @@ func (c *carrier) DialAddressTimeout(a memberlist.Address, timeout time.Duration
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
-	return &dialled{conn, context.AfterFunc(c.ctx, func() { conn.Close() })}, nil
-}
-
-// dialled is a connection that ends with the carrier at the latest.
-type dialled struct {
-	net.Conn
-	stop func() bool
-}
-
-func (d *dialled) Close() error {
-	d.stop()
-	return d.Conn.Close()
+	return &transport.Kept{Conn: conn, Stop: context.AfterFunc(c.ctx, func() { conn.Close() })}, nil
 }
 
 // StreamCh is memberlist's.

@@ -64,16 +64,11 @@ type Gossip struct {
 	wake    waker.Waker
 
 	mu          sync.Mutex
-	listed      map[api.NodeID]bool
-	left        map[api.NodeID]bool
-	heard       map[api.NodeID]bool
-	pathed      map[api.NodeID]bool
-	states      map[api.NodeID]State
+	known       map[api.NodeID]*known
 	joins       map[api.NodeID]bool // to be joined now
 	isJoining   bool
-	subscribers map[int]func(api.NodeID, State)
-	next        int
-	telling     sync.Mutex // one telling at a time, in order
+	reporting   sync.Mutex // one telling at a time, in order
+	subscribers waker.Listeners[func(api.NodeID, State)]
 }
 
 // New makes the view; it hears nothing before Start. The transport must not be
@@ -82,13 +77,9 @@ func New(o Options) *Gossip {
 	if o.ProbeEvery == 0 {
 		o.ProbeEvery = probeEvery
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	g := &Gossip{
 		options: o, wake: waker.New(),
-		listed: map[api.NodeID]bool{}, left: map[api.NodeID]bool{}, heard: map[api.NodeID]bool{}, pathed: map[api.NodeID]bool{},
-		states: map[api.NodeID]State{}, joins: map[api.NodeID]bool{}, subscribers: map[int]func(api.NodeID, State){},
+		known: map[api.NodeID]*known{}, joins: map[api.NodeID]bool{},
 	}
 	g.carrier = newCarrier(o.Self, o.Transport, o.Gate, g.hasLeft)
 	g.ctx, g.stop = context.WithCancel(context.Background())
@@ -108,19 +99,17 @@ func (g *Gossip) Start() error {
 	config.RequireNodeNames = true
 	config.QueueCheckInterval = 24 * time.Hour // a warning in a log; 0 would be a loop without a pause
 	config.LogOutput, config.Logger = nil, log.New(writer{g.options.Log}, "", 0)
-	config.Events, config.Alive = hears{g}, hears{g}
+	config.Events, config.Alive = eventDelegate{g}, eventDelegate{g}
 	list, err := memberlist.Create(config)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
 	g.list = list
 	stopWatching := g.options.Transport.Watch(g.pathEvent)
-	g.running.Add(1)
-	go func() {
-		defer g.running.Done()
+	g.running.Go(func() {
 		defer stopWatching()
 		g.run()
-	}()
+	})
 	return nil
 }
 
@@ -135,7 +124,7 @@ func (g *Gossip) Close() error {
 	g.running.Wait()
 	for _, node := range g.options.Members() {
 		if node != g.options.Self {
-			_ = g.options.Transport.Send(node, farewell) // who cannot be told finds out
+			_ = g.options.Transport.Send(node, leavePacket) // who cannot be told finds out
 		}
 	}
 	if g.list == nil {
@@ -144,10 +133,20 @@ func (g *Gossip) Close() error {
 	return g.list.Shutdown()
 }
 
+// ofLocked is what is known of a node.
+func (g *Gossip) ofLocked(node api.NodeID) *known {
+	k := g.known[node]
+	if k == nil {
+		k = &known{}
+		g.known[node] = k
+	}
+	return k
+}
+
 // hasLeft notes a farewell.
 func (g *Gossip) hasLeft(node api.NodeID) {
 	g.mu.Lock()
-	g.left[node] = true
+	g.ofLocked(node).hasLeft = true
 	g.mu.Unlock()
 	g.wake.Wake()
 }
@@ -156,26 +155,15 @@ func (g *Gossip) hasLeft(node api.NodeID) {
 func (g *Gossip) State(node api.NodeID) State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if s, ok := g.states[node]; ok {
-		return s
+	if k := g.known[node]; k != nil && k.isJudged {
+		return k.state
 	}
 	return State{Liveness: api.LivenessUnreachable, Reason: api.ReasonNeverHeardOf}
 }
 
 // Watch tells every change, in order, on goroutines of this package. The
 // callback returns soon and does not call back.
-func (g *Gossip) Watch(f func(api.NodeID, State)) (stop func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.next++
-	number := g.next
-	g.subscribers[number] = f
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		delete(g.subscribers, number)
-	}
-}
+func (g *Gossip) Watch(f func(api.NodeID, State)) (stop func()) { return g.subscribers.Add(f) }
 
 // Changed has the members looked at again: the roster has changed.
 func (g *Gossip) Changed() { g.wake.Wake() }
@@ -185,8 +173,9 @@ func (g *Gossip) pathEvent(e transport.PathEvent) {
 	g.carrier.knows(e.Node)
 	g.mu.Lock()
 	if e.Path.State != api.PathFailed {
-		g.left[e.Node], g.pathed[e.Node] = false, true
-		if !g.listed[e.Node] {
+		k := g.ofLocked(e.Node)
+		k.hasLeft, k.hadPath = false, true
+		if !k.isListed {
 			g.joins[e.Node] = true
 		}
 	}
@@ -217,11 +206,7 @@ func (g *Gossip) run() {
 		g.isJoining = g.isJoining || begins
 		g.mu.Unlock()
 		if begins {
-			g.running.Add(1)
-			go func() {
-				defer g.running.Done()
-				g.join()
-			}()
+			g.running.Go(g.join)
 		}
 	}
 }
@@ -231,7 +216,7 @@ func (g *Gossip) joinAll() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, node := range g.options.Members() {
-		if node != g.options.Self && !g.listed[node] && g.options.Transport.Reachable(node) {
+		if node != g.options.Self && !g.ofLocked(node).isListed && g.options.Transport.Reachable(node) {
 			g.joins[node] = true
 		}
 	}
@@ -258,7 +243,7 @@ func (g *Gossip) join() {
 
 func (g *Gossip) joinOne(node api.NodeID) {
 	g.mu.Lock()
-	isListed := g.listed[node]
+	isListed := g.ofLocked(node).isListed
 	g.mu.Unlock()
 	if isListed || g.ctx.Err() != nil || !slices.Contains(g.options.Members(), node) {
 		return
@@ -271,90 +256,72 @@ func (g *Gossip) joinOne(node api.NodeID) {
 // judge compares every member's state with what is known now, and tells what
 // has changed.
 func (g *Gossip) judge() {
-	g.telling.Lock()
-	defer g.telling.Unlock()
+	g.reporting.Lock()
+	defer g.reporting.Unlock()
 	members := g.options.Members()
 	now := g.options.Clock.Now()
-	type change struct {
-		node  api.NodeID
-		state State
-	}
-	var changes []change
+	changes := map[api.NodeID]State{}
 	g.mu.Lock()
 	for _, node := range members {
 		if node == g.options.Self {
 			continue
 		}
-		v := view{isListed: g.listed[node], hasLeft: g.left[node], hasPath: g.options.Transport.Reachable(node), wasListed: g.heard[node], hadPath: g.pathed[node]}
-		liveness, reason := v.liveness()
-		if before, ok := g.states[node]; ok && before.Liveness == liveness && before.Reason == reason {
+		k := g.ofLocked(node)
+		k.hasPath = g.options.Transport.Reachable(node)
+		liveness, reason := k.liveness()
+		if k.isJudged && k.state.Liveness == liveness && k.state.Reason == reason {
 			continue
 		}
 		state := State{Liveness: liveness, Since: now, Reason: reason}
 		if reason == api.ReasonNeverHeardOf {
 			state.Since = time.Time{}
 		}
-		_, isKnown := g.states[node]
-		g.states[node] = state
-		if !isKnown && reason == api.ReasonNeverHeardOf {
+		wasJudged := k.isJudged
+		k.state, k.isJudged = state, true
+		if !wasJudged && reason == api.ReasonNeverHeardOf {
 			continue // that is what everybody is before
 		}
-		changes = append(changes, change{node, state})
+		changes[node] = state
 	}
-	for node := range g.states {
-		if !slices.Contains(members, node) {
-			delete(g.states, node)
-			delete(g.heard, node)
-			delete(g.pathed, node)
-			delete(g.left, node)
-		}
-	}
-	var to []func(api.NodeID, State)
-	for number := 1; number <= g.next; number++ {
-		if f := g.subscribers[number]; f != nil {
-			to = append(to, f)
-		}
-	}
+	maps.DeleteFunc(g.known, func(node api.NodeID, _ *known) bool { return !slices.Contains(members, node) })
 	g.mu.Unlock()
-	for _, c := range changes {
-		for _, f := range to {
-			f(c.node, c.state)
+	for _, node := range slices.Sorted(maps.Keys(changes)) {
+		for _, f := range g.subscribers.All() {
+			f(node, changes[node])
 		}
 	}
 }
 
-// hears is what memberlist tells. It calls under its lock: notes are taken, and
+// eventDelegate is what memberlist tells. It calls under its lock: notes are taken, and
 // nothing else.
-type hears struct{ g *Gossip }
+type eventDelegate struct{ g *Gossip }
 
 // NotifyJoin is memberlist's.
-func (h hears) NotifyJoin(n *memberlist.Node) { h.note(n, true) }
+func (h eventDelegate) NotifyJoin(n *memberlist.Node) { h.note(n, true) }
 
 // NotifyLeave is memberlist's: given up.
-func (h hears) NotifyLeave(n *memberlist.Node) { h.note(n, false) }
+func (h eventDelegate) NotifyLeave(n *memberlist.Node) { h.note(n, false) }
 
 // NotifyUpdate is memberlist's.
-func (h hears) NotifyUpdate(*memberlist.Node) {}
+func (h eventDelegate) NotifyUpdate(*memberlist.Node) {}
 
 // NotifyAlive is memberlist's: who is no member is not listed, whoever says so.
-func (h hears) NotifyAlive(n *memberlist.Node) error {
+func (h eventDelegate) NotifyAlive(n *memberlist.Node) error {
 	node := api.NodeID(n.Name)
 	if node == h.g.options.Self || slices.Contains(h.g.options.Members(), node) && n.Addr.Equal(address(node).Addr().AsSlice()) {
 		return nil
 	}
-	return fmt.Errorf("%q is no member", n.Name)
+	return fmt.Errorf("%q is not a member", n.Name)
 }
 
-func (h hears) note(n *memberlist.Node, isListed bool) {
+func (h eventDelegate) note(n *memberlist.Node, isListed bool) {
 	node := api.NodeID(n.Name)
 	if node == h.g.options.Self {
 		return
 	}
 	h.g.mu.Lock()
-	h.g.listed[node] = isListed
-	if isListed {
-		h.g.heard[node] = true
-	}
+	k := h.g.ofLocked(node)
+	k.isListed, k.wasListed = isListed, k.wasListed || isListed
 	h.g.mu.Unlock()
 	h.g.wake.Wake()
 }

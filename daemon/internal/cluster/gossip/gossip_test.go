@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"sync"
@@ -16,13 +17,13 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/transport"
-	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
 	"fulmen/native/memnet"
 )
 
-// desk is nodes with gossip over real transports on two LANs in memory.
-type desk struct {
+// scenario is nodes with gossip over real transports on two LANs in memory.
+type scenario struct {
 	t     *testing.T
 	net   *memnet.Network
 	clock native.Clock
@@ -33,26 +34,26 @@ type desk struct {
 }
 
 type node struct {
-	desk *desk
-	at   int
-	id   cluster.Identity
-	wire *transport.Transport
+	scenario *scenario
+	at       int
+	id       cluster.Identity
+	wire     *transport.Transport
 	*Gossip
 
 	mu  sync.Mutex
 	log []string
 }
 
-func (d *desk) PublicKey(n api.NodeID) ([]byte, bool) {
+func (d *scenario) PublicKey(n api.NodeID) (ed25519.PublicKey, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key, ok := d.keys[n]
 	return key, ok
 }
 
-func (d *desk) Cluster() api.ClusterID { return "00112233445566778899aabbccddeeff" }
+func (d *scenario) Cluster() api.ClusterID { return "00112233445566778899aabbccddeeff" }
 
-func (d *desk) members() []api.NodeID {
+func (d *scenario) members() []api.NodeID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var all []api.NodeID
@@ -68,11 +69,11 @@ func identity(n int) cluster.Identity {
 }
 
 // within runs a test with n nodes in a bubble.
-func within(t *testing.T, n int, f func(*desk)) {
+func within(t *testing.T, n int, f func(*scenario)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d := &desk{
+		d := &scenario{
 			t: t, net: memnet.New(7), keys: map[api.NodeID]ed25519.PublicKey{},
 			clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) + time.Second }),
 		}
@@ -99,19 +100,20 @@ func within(t *testing.T, n int, f func(*desk)) {
 func office(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 func cable(i int) netip.Addr  { return netip.AddrFrom4([4]byte{169, 254, 1, byte(i + 1)}) }
 
-func (d *desk) start(i, n int) *node {
-	v := &node{desk: d, at: i, id: identity(i)}
+func (d *scenario) start(i, n int) *node {
+	v := &node{scenario: d, at: i, id: identity(i)}
 	var err error
 	v.wire, err = transport.New(transport.Options{
 		Identity: v.id, Members: d, Sockets: d.net.Host(fmt.Sprint(i)), Clock: d.clock, Port: api.PeerPort,
 		Hello: func() api.PeerHello {
 			return api.PeerHello{Cluster: d.Cluster(), Protocol: api.Protocol, ProtocolMin: api.ProtocolMin}
 		},
+		IsPairing: func() bool { return false }, Twice: func(api.NodeID, transport.Path) {}, Denied: func(string) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	v.Gossip = New(Options{Self: v.id.Node, Transport: v.wire, Gate: gatetest.For(v.id.Node, d.clock, nil), Members: d.members, Clock: d.clock})
+	v.Gossip = New(Options{Self: v.id.Node, Transport: v.wire, Gate: peertest.GateFor(v.id.Node, d.clock, nil), Members: d.members, Clock: d.clock, Log: slog.New(slog.DiscardHandler)})
 	v.Watch(func(who api.NodeID, s State) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -135,7 +137,7 @@ func (d *desk) start(i, n int) *node {
 	return v
 }
 
-func (d *desk) index(who api.NodeID) int {
+func (d *scenario) index(who api.NodeID) int {
 	for i := range 64 {
 		if identity(i).Node == who {
 			return i
@@ -144,7 +146,7 @@ func (d *desk) index(who api.NodeID) int {
 	return -1
 }
 
-func (d *desk) pass(took time.Duration) {
+func (d *scenario) pass(took time.Duration) {
 	time.Sleep(took)
 	synctest.Wait()
 }
@@ -152,9 +154,9 @@ func (d *desk) pass(took time.Duration) {
 // alive are the numbers of those whom a node takes for alive.
 func (v *node) alive() []int {
 	var all []int
-	for _, n := range v.desk.members() {
+	for _, n := range v.scenario.members() {
 		if n != v.id.Node && v.State(n).Liveness == api.LivenessAlive {
-			all = append(all, v.desk.index(n))
+			all = append(all, v.scenario.index(n))
 		}
 	}
 	slices.Sort(all)
@@ -171,14 +173,14 @@ func (v *node) changes() []string {
 }
 
 func TestAllAreAlive(t *testing.T) {
-	within(t, 4, func(d *desk) {
+	within(t, 4, func(d *scenario) {
 		is := is.New(d.t)
 		for i, v := range d.nodes {
 			is.Equal(v.alive(), slices.DeleteFunc([]int{0, 1, 2, 3}, func(n int) bool { return n == i }))
-			told := v.changes()
+			reported := v.changes()
 			for o := range d.nodes {
 				times := 0
-				for _, line := range told {
+				for _, line := range reported {
 					if line == fmt.Sprint(o, " alive") {
 						times++
 					}
@@ -196,7 +198,7 @@ func TestAllAreAlive(t *testing.T) {
 // One of two networks is cut: nobody is suspected.
 func TestOneNetworkCut(t *testing.T) {
 	for _, lan := range []string{"office", "cable"} {
-		within(t, 3, func(d *desk) {
+		within(t, 3, func(d *scenario) {
 			is := is.New(d.t)
 			for _, v := range d.nodes {
 				v.changes()
@@ -213,7 +215,7 @@ func TestOneNetworkCut(t *testing.T) {
 }
 
 func TestCutOffAndBack(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		a, c := d.nodes[0], d.nodes[2]
 		for _, v := range d.nodes {
@@ -239,7 +241,7 @@ func TestCutOffAndBack(t *testing.T) {
 
 // A path that only leads through others: gossip goes on, the way is not direct.
 func TestHalfCut(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		d.net.SetApart("0", "2", true)
 		d.pass(time.Minute)
@@ -249,7 +251,7 @@ func TestHalfCut(t *testing.T) {
 }
 
 func TestFarewell(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		gone := d.nodes[2]
 		gone.Close()
@@ -265,7 +267,7 @@ func TestFarewell(t *testing.T) {
 
 // A crash says nothing, and the node is back before it was given up.
 func TestCrashAndQuickRestart(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		d.nodes[2].stop() // no farewell
 		d.nodes[2].running.Wait()
@@ -281,7 +283,7 @@ func TestCrashAndQuickRestart(t *testing.T) {
 }
 
 func TestRemovedIsNotListed(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		gone := d.nodes[2]
 		d.mu.Lock()
@@ -299,7 +301,7 @@ func TestRemovedIsNotListed(t *testing.T) {
 
 // Idle traffic is bounded, and grows with the logarithm of the cluster at most.
 func TestIdleTraffic(t *testing.T) {
-	within(t, 8, func(d *desk) {
+	within(t, 8, func(d *scenario) {
 		is := is.New(d.t)
 		d.pass(time.Minute)
 		before, _, _ := d.net.Host("0").Traffic()

@@ -17,6 +17,13 @@ type State struct {
 	Reason api.Reason
 }
 
+// known is what is known of one member, and how it was judged last.
+type known struct {
+	view
+	state    State
+	isJudged bool
+}
+
 // view is what decides about one member.
 type view struct {
 	isListed  bool // memberlist counts it as alive, or suspects it only

@@ -25,7 +25,7 @@ func TestANameOutlivesADaemon(t *testing.T) {
 		for node, name := range names {
 			d := api.Document{Node: node, Kind: api.KindIdentity, Inc: 1, Seq: 1}
 			is.NoErr(d.SetValue(api.Identity{Name: name}))
-			in.say(d)
+			in.report(d)
 		}
 		return in
 	}

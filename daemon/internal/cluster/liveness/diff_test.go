@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // apply is what a client does with a change.
@@ -25,10 +25,10 @@ func apply(nodes []api.NodeView, totals api.Totals, c Change) ([]api.NodeView, a
 
 func TestDifferencesMakeTheViewAndNoMore(t *testing.T) {
 	is := is.New(t)
-	random := seeds.Fixed(t, 5).Source(6)
+	random := testkit.Fixed(t, 5).Source(6)
 	states := []api.SelfState{api.SelfAwake, api.SelfAsleep, api.SelfRestarting, api.SelfStopping, api.SelfLeft}
 	seen := []api.Liveness{api.LivenessAlive, api.LivenessSuspect, api.LivenessUnreachable}
-	in := desk()
+	in := scenario()
 	before := Derive(in)
 	nodes, totals := before.Nodes, before.Totals
 	quiet, deletions := 0, 0
@@ -39,9 +39,9 @@ func TestDifferencesMakeTheViewAndNoMore(t *testing.T) {
 		case 0:
 			in.Seen[node] = Seen{Liveness: seen[random.IntN(3)], Since: at(float64(random.IntN(3)))}
 		case 1:
-			d := said(node, states[random.IntN(5)], "")
+			d := reported(node, states[random.IntN(5)], "")
 			d.Seq = 1 + uint64(random.IntN(1000))
-			in.say(d)
+			in.report(d)
 		case 2:
 			in.Members = slices.Clone(in.Members)
 			in.Members[m].RemovedAt = at(float64(random.IntN(2) * -9999))

@@ -59,7 +59,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	in := desk()
+	in := scenario()
 	in.Members[1].RemovedBy, in.Members[1].RemovedAt = book, at(50) // mac-mini-2 by now
 	v := Derive(in)
 	for ref, want := range map[api.NodeRef]string{

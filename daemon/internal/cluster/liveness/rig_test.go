@@ -42,7 +42,7 @@ func identity(node api.NodeID, name string, platform api.Platform) api.Document 
 	return doc(node, api.KindIdentity, "", api.Identity{Name: name, ShortName: "unused", Platform: platform})
 }
 
-func said(node api.NodeID, state api.SelfState, reason api.Reason) api.Document {
+func reported(node api.NodeID, state api.SelfState, reason api.Reason) api.Document {
 	return doc(node, api.KindNodeState, "", api.NodeState{State: state, Reason: reason, Since: at(30)})
 }
 
@@ -59,21 +59,21 @@ func reach(by, peer api.NodeID, text, iface string, kind api.LinkKind, failed fl
 	return doc(by, api.KindReach, a.String(), r)
 }
 
-// say adds documents.
-func (in *Input) say(docs ...api.Document) { in.Docs = append(in.Docs, api.Unshared(docs)...) }
+// report adds documents.
+func (in *Input) report(docs ...api.Document) { in.Docs = append(in.Docs, unshared(docs)...) }
 
-// desk is a studio's cluster: all is well.
-func desk() Input {
+// scenario is a studio's cluster: all is well.
+func scenario() Input {
 	return Input{
 		Self: studio, Started: at(10), At: at(60),
 		Members: []api.Member{
 			{Node: studio, AddedBy: studio, AddedAt: at(0)}, {Node: mini, AddedBy: studio, AddedAt: at(1)},
 			{Node: book, AddedBy: studio, AddedAt: at(2)}, {Node: another, AddedBy: book, AddedAt: at(3)},
 		},
-		Docs: api.Unshared([]api.Document{
+		Docs: unshared([]api.Document{
 			identity(studio, "Mac Studio", api.PlatformDarwin), identity(mini, "Mac mini", api.PlatformDarwin),
 			identity(book, "Ada's MacBook", api.PlatformDarwin), identity(another, "Mac mini", api.PlatformDarwin),
-			said(mini, api.SelfAwake, ""),
+			reported(mini, api.SelfAwake, ""),
 			doc(studio, api.KindMemory, "", api.Memory{TotalBytes: new(int64(512 << 30)), UsedBytes: new(int64(100 << 30))}),
 			doc(mini, api.KindMemory, "", api.Memory{TotalBytes: new(int64(64 << 30))}),
 			doc(book, api.KindMemory, "", api.Memory{UsedBytes: new(int64(1 << 30))}),
@@ -111,4 +111,13 @@ func golden(t *testing.T, name string, v any) {
 	want, err := os.ReadFile(path)
 	is.NoErr(err)
 	is.True(bytes.Equal(got, want)) // run with -update and look at what changed
+}
+
+// unshared are documents that each reader decodes.
+func unshared(docs []api.Document) []api.SharedDocument {
+	all := make([]api.SharedDocument, len(docs))
+	for i := range docs {
+		all[i].Document = &docs[i]
+	}
+	return all
 }

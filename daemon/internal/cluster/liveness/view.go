@@ -144,3 +144,100 @@ func Diff(before, after View) (Change, bool) {
 	}
 	return c, c.Put != nil || c.Del != nil || c.Totals != nil
 }
+
+// judge finds whether another member is reached, and if not why, from what is
+// seen of it and what it said. last is by which paths it was reached last, in
+// words, empty where that is not known.
+func judge(n *api.NodeView, seen Seen, started api.Time, f *facts, last string) {
+	state := api.NodeState{State: api.SelfAwake}
+	if f.state != nil {
+		state = *f.state
+	}
+	answers := seen.Liveness == api.LivenessAlive
+	switch {
+	case state.State == api.SelfLeft:
+		report(n, api.LivenessLeft, state.Since, api.ReasonLeft, "It left the cluster.")
+	case state.State == api.SelfAsleep && state.Reason == api.ReasonLidClosed:
+		report(n, api.LivenessAsleep, state.Since, state.Reason, "It went to sleep because its lid was closed.")
+	case state.State == api.SelfAsleep:
+		report(n, api.LivenessAsleep, state.Since, api.ReasonAsleep, "It went to sleep.")
+	case state.State == api.SelfRestarting && state.Reason == api.ReasonShuttingDown:
+		liveness := api.LivenessUnreachable
+		if answers {
+			liveness = api.LivenessRestarting // no more work for it, and it is not gone yet
+		}
+		report(n, liveness, state.Since, state.Reason, "It is shutting down.")
+	case state.State == api.SelfRestarting && f.identity != nil && f.identity.Platform != api.PlatformDarwin:
+		report(n, api.LivenessRestarting, state.Since, api.ReasonRestarting, "It is restarting.")
+	case state.State == api.SelfRestarting:
+		report(n, api.LivenessRestarting, state.Since, api.ReasonRestarting, "It is restarting. It may be waiting at FileVault for a password.")
+	case state.State == api.SelfStopping && !answers:
+		report(n, api.LivenessUnreachable, state.Since, api.ReasonStopped, "Fulmen was stopped there.")
+	case answers:
+		report(n, api.LivenessAlive, or(seen.Since, started), "", "")
+	case seen.Liveness == api.LivenessSuspect:
+		report(n, api.LivenessSuspect, or(seen.Since, started), api.ReasonSuspect, "It has just stopped answering.")
+	case seen.Liveness == "" && last == "":
+		report(n, api.LivenessUnreachable, started, api.ReasonNeverHeardOf, "It has not been heard from since this daemon started.")
+	default:
+		reason := seen.Reason
+		info, found := api.LookupReason(reason)
+		if !found {
+			reason = api.ReasonUnreachable
+			info.Text = "It does not answer on any path."
+		}
+		text := info.Text
+		if last != "" {
+			text += " It was last reached by " + last + "."
+		}
+		report(n, api.LivenessUnreachable, or(seen.Since, started), reason, text)
+	}
+}
+
+func report(n *api.NodeView, l api.Liveness, since api.Time, reason api.Reason, message string) {
+	n.Liveness, n.Since, n.Reason, n.Message = l, since, reason, message
+}
+
+func or(t, other api.Time) api.Time {
+	if t.IsZero() {
+		return other
+	}
+	return t
+}
+
+// add counts a node that is reached. What it does not know is left out, and
+// never counted as nothing.
+func add(t *api.Totals, f *facts) {
+	t.Nodes++
+	t.Simulated = t.Simulated || f.simulated
+	if f.memory != nil {
+		sum(&t.MemoryTotalBytes, f.memory.TotalBytes)
+		sum(&t.MemoryUsedBytes, f.memory.UsedBytes)
+	}
+	if f.gpu != nil && f.gpu.FP16TFLOPS != nil {
+		sum(&t.FP16TFLOPS, f.gpu.FP16TFLOPS)
+		sum(&t.MemoryBytesPerS, f.gpu.MemoryBytesPerS)
+		t.MeasuredNodes++
+	}
+	if f.system != nil {
+		power := f.system.SystemPowerWatts
+		if power == nil {
+			power = f.system.PackagePowerWatts
+		}
+		if power != nil {
+			sum(&t.PowerWatts, power)
+			t.PowerNodes++
+		}
+	}
+}
+
+// sum adds a number that is known.
+func sum[T int64 | float64](total **T, more *T) {
+	switch {
+	case more == nil:
+	case *total == nil:
+		*total = new(*more)
+	default:
+		*total = new(**total + *more)
+	}
+}

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func TestViews(t *testing.T) {
@@ -21,7 +21,7 @@ func TestViews(t *testing.T) {
 		"alone":    func(in *Input) { in.Members, in.Docs, in.Seen = in.Members[:1], nil, nil },
 		"cables-pulled": func(in *Input) {
 			lost(in, mini, "")
-			in.say(later(reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 40)),
+			in.report(later(reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 40)),
 				reach(studio, mini, "fe80::1%en1", "en1", api.LinkWiFi, 39.5))
 		},
 		"reasons": func(in *Input) {
@@ -40,7 +40,7 @@ func TestViews(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := desk()
+			in := scenario()
 			change(&in)
 			golden(t, name, Derive(in).List())
 		})
@@ -84,13 +84,13 @@ func TestWhatWasSaidExplainsWhatIsSeen(t *testing.T) {
 		for i, l := range seen {
 			t.Run(name+"/"+string(l), func(t *testing.T) {
 				is := is.New(t)
-				in := desk()
+				in := scenario()
 				in.Seen = map[api.NodeID]Seen{}
 				if l != "" {
 					in.Seen[book] = Seen{Liveness: l, Since: at(20)}
 				}
 				if test.state != "" {
-					in.say(said(book, test.state, test.reason))
+					in.report(reported(book, test.state, test.reason))
 				}
 				v := Derive(in)
 				n, found := v.Node(book)
@@ -106,35 +106,35 @@ func TestWhatWasSaidExplainsWhatIsSeen(t *testing.T) {
 
 func TestFileVaultIsForMacs(t *testing.T) {
 	is := is.New(t)
-	in := desk()
-	in.say(said(book, api.SelfRestarting, ""), said(another, api.SelfRestarting, ""), later(identity(another, "box", api.PlatformLinux)))
+	in := scenario()
+	in.report(reported(book, api.SelfRestarting, ""), reported(another, api.SelfRestarting, ""), later(identity(another, "box", api.PlatformLinux)))
 	v := Derive(in)
 	mac, _ := v.Node(book)
 	linux, _ := v.Node(another)
-	is.Equal(mac.Message, "It said that it restarts. It may be waiting at FileVault for a password.")
-	is.Equal(linux.Message, "It said that it restarts.")
+	is.Equal(mac.Message, "It is restarting. It may be waiting at FileVault for a password.")
+	is.Equal(linux.Message, "It is restarting.")
 }
 
 func TestTheLastPathsAreNamed(t *testing.T) {
 	is := is.New(t)
-	in := desk()
+	in := scenario()
 	in.Seen[mini] = Seen{Liveness: api.LivenessUnreachable, Since: at(40)}
 	for i, failed := range []float64{40, 39.9, 39.8, 39.7, 5} {
 		iface := string(rune('a' + i))
-		in.say(reach(studio, mini, "10.1.0."+string(rune('1'+i)), iface, api.LinkKind("moonbeam"), failed))
+		in.report(reach(studio, mini, "10.1.0."+string(rune('1'+i)), iface, api.LinkKind("moonbeam"), failed))
 	}
 	in.Paths = nil
 	n, _ := Derive(in).Node(mini)
-	is.Equal(n.Message, "It does not answer on any path. It was reached last by a network (a), a network (b) and a network (c).")
+	is.Equal(n.Message, "It does not answer on any path. It was last reached by a network (a), a network (b) and a network (c).")
 	is.Equal(n.Paths[0].Interface, "a")
 	is.Equal(len(n.Paths), 6) // and Ethernet, which failed at 20
 }
 
 func TestTheOrderOfWhatComesDoesNotMatter(t *testing.T) {
 	is := is.New(t)
-	random := seeds.Fixed(t, 3).Source(4)
-	in := desk()
-	in.say(said(book, api.SelfAsleep, ""), later(identity(mini, "Renamed", api.PlatformDarwin)))
+	random := testkit.Fixed(t, 3).Source(4)
+	in := scenario()
+	in.report(reported(book, api.SelfAsleep, ""), later(identity(mini, "Renamed", api.PlatformDarwin)))
 	want := Derive(in)
 	name, _ := want.Node(mini)
 	is.Equal(name.ShortName, "renamed") // the newer one counts
@@ -148,7 +148,7 @@ func TestTheOrderOfWhatComesDoesNotMatter(t *testing.T) {
 
 func TestARemovedMemberLeavesTheListAfterADay(t *testing.T) {
 	is := is.New(t)
-	in := desk()
+	in := scenario()
 	in.Members[1].RemovedBy, in.Members[1].RemovedAt = book, at(50)
 	in.At = api.TimeOf(at(50).Add(RemovedStays))
 	_, found := Derive(in).Node(mini)

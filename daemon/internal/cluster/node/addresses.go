@@ -14,15 +14,7 @@ import (
 )
 
 // Met is where members answered last, by their ids.
-type Met map[api.NodeID][]MetAddress
-
-// MetAddress is one address of a member.
-type MetAddress struct {
-	// Address is where it listens; a link-local one has this node's zone.
-	Address netip.AddrPort `json:"address"`
-	// Interface is this node's.
-	Interface string `json:"interface,omitempty"`
-}
+type Met map[api.NodeID][]transport.Candidate
 
 // AddressStore keeps where members answered over a restart: where no discovery
 // helps, two nodes that both start anew would not find each other.
@@ -35,9 +27,6 @@ type AddressStore interface {
 
 // loadMet takes up where members were met before.
 func (n *Node) loadMet() {
-	if n.options.Addresses == nil {
-		return
-	}
 	met, err := n.options.Addresses.LoadMet()
 	if err != nil {
 		n.log.Error("where members were met could not be read", "error", err)
@@ -47,32 +36,27 @@ func (n *Node) loadMet() {
 	defer n.mu.Unlock()
 	n.saved = met
 	for node, all := range met {
-		for _, a := range all {
-			n.met[node] = append(n.met[node], transport.Candidate(a))
-		}
+		n.met[node] = append(n.met[node], all...)
 	}
 }
 
 // saveMet keeps where members answer now. One that does not answer keeps what
 // was known of it, and one that is no member any more is forgotten.
 func (n *Node) saveMet() {
-	if n.options.Addresses == nil {
-		return
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	next := Met{}
 	for _, node := range n.options.Roster.Members() {
-		var now []MetAddress
+		var now []transport.Candidate
 		for _, path := range n.transport.Paths(node) {
 			if path.State == api.PathActive {
-				now = append(now, MetAddress{path.Address, path.Interface})
+				now = append(now, transport.Candidate{Address: path.Address, Interface: path.Interface})
 			}
 		}
 		if len(now) == 0 {
 			now = n.saved[node]
 		}
-		slices.SortFunc(now, func(a, b MetAddress) int { return a.Address.Compare(b.Address) })
+		slices.SortFunc(now, func(a, b transport.Candidate) int { return a.Address.Compare(b.Address) })
 		if len(now) > 0 {
 			next[node] = now
 		}
@@ -90,32 +74,32 @@ func (n *Node) saveMet() {
 // denials are the parts of this node that the system keeps from the local network. Each
 // finds out by itself: macOS refuses searches and connections in different words.
 type denials struct {
-	tell func(detail string)
+	notify func(detail string)
 
-	mu     sync.Mutex
-	search string
-	dial   string
-	told   string
+	mu          sync.Mutex
+	search      string
+	dial        string
+	publicError string
 }
 
 // searched is what the last search found out, dialled what the last connection did.
 func (d *denials) searched(detail string) {
-	d.say(&d.search, "a search was refused, "+detail, detail != "")
+	d.report(&d.search, "a search was refused, "+detail, detail != "")
 }
-func (d *denials) dialled(at string) { d.say(&d.dial, "no route to "+at, at != "") }
+func (d *denials) dialled(at string) { d.report(&d.dial, "no route to "+at, at != "") }
 
-func (d *denials) say(of *string, text string, isDenied bool) {
+func (d *denials) report(of *string, text string, isDenied bool) {
 	if !isDenied {
 		text = ""
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock() // over the telling, so that the last word is the last told
 	*of = text
-	if now := d.search + d.dial; (now == "") == (d.told == "") {
+	if now := d.search + d.dial; (now == "") == (d.publicError == "") {
 		return
 	}
-	d.told = d.search + d.dial
-	d.tell(d.told)
+	d.publicError = d.search + d.dial
+	d.notify(d.publicError)
 }
 
 // reachable are the addresses at which nodes can be reached, as their network documents
@@ -123,19 +107,19 @@ func (d *denials) say(of *string, text string, isDenied bool) {
 type reachable map[api.NodeID]map[netip.Addr]bool
 
 // follow takes changed documents, and tells which addresses a node has no more.
-func (a reachable) follow(change ledger.Change, tell func(api.NodeID, []netip.Addr)) {
+func (a reachable) follow(change ledger.Change, notify func(api.NodeID, []netip.Addr)) {
 	for _, r := range change.Put {
 		key := r.Key()
 		if key.Kind != api.KindNetwork {
 			continue
 		}
 		if network, err := ledger.Shared[api.Network](r); err == nil {
-			a.take(key.Node, network, tell)
+			a.take(key.Node, network, notify)
 		}
 	}
 }
 
-func (a reachable) take(node api.NodeID, network api.Network, tell func(api.NodeID, []netip.Addr)) {
+func (a reachable) take(node api.NodeID, network api.Network, notify func(api.NodeID, []netip.Addr)) {
 	now := reachedAt(network)
 	var lost []netip.Addr
 	for address := range a[node] {
@@ -145,7 +129,7 @@ func (a reachable) take(node api.NodeID, network api.Network, tell func(api.Node
 	}
 	a[node] = now
 	if len(lost) > 0 && len(now) > 0 { // one that has none at all could not tell so
-		tell(node, lost)
+		notify(node, lost)
 	}
 }
 
@@ -164,23 +148,28 @@ func reachedAt(network api.Network) map[netip.Addr]bool {
 }
 
 // publishReach publishes which addresses of members have answered, and by what
-// they are reached.
-func (n *Node) publishReach() {
+// they are reached. Everybody is told of each path, so that of a member of whom none is
+// published yet that waits until it has said what interfaces it has.
+func (n *Node) publishReach(now map[string]api.Reach, graph topology.Graph) {
 	before := map[string]api.Reach{}
+	isMet := map[api.NodeID]bool{}
 	for _, record := range n.options.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindReach}, Nodes: []api.NodeID{n.self}}) {
 		if reach, err := ledger.Shared[api.Reach](record); err == nil {
 			before[record.Key().Name] = reach
+			isMet[reach.Peer] = true
 		}
 	}
-	now := n.reached()
 	kinds := map[string]api.LinkKind{}
-	for _, path := range n.graph(now).Paths {
+	for _, path := range graph.Paths {
 		if path.From == n.self {
 			kinds[api.PeerAddress{Peer: path.To, Address: path.Address}.String()] = path.KindNow
 		}
 	}
 	at := api.TimeOf(n.options.Platform.Clock.Now())
 	for name, reach := range now {
+		if _, hasSpoken := n.options.Ledger.Get(api.Key{Node: reach.Peer, Kind: api.KindNetwork}); !hasSpoken && !isMet[reach.Peer] {
+			continue
+		}
 		last := before[name]
 		current := kinds[name]
 		if current == "" {
@@ -191,16 +180,29 @@ func (n *Node) publishReach() {
 		if last.Kind == reach.Kind { // confirmed again is no news
 			reach.KindAt = last.KindAt
 		}
-		if err := n.options.Documents.Put(api.KindReach, name, reach, nil); err != nil {
-			n.log.Error("a path could not be published", "name", name, "error", err)
+		if reach == last {
+			continue // all are looked at whenever one has changed
 		}
+		n.publish(api.KindReach, name, reach)
 	}
 	for name := range before {
 		if _, stays := now[name]; !stays {
-			if err := n.options.Documents.Delete(api.KindReach, name); err != nil {
-				n.log.Error("a path that is gone could not be withdrawn", "name", name, "error", err)
-			}
+			n.withdraw(api.KindReach, name)
 		}
+	}
+}
+
+// publish publishes what this node says of another one.
+func (n *Node) publish(kind api.Kind, name string, value any) {
+	if err := n.options.Documents.Put(kind, name, value, nil); err != nil {
+		n.log.Error("a document could not be published", "kind", kind, "name", name, "error", err)
+	}
+}
+
+// withdraw takes it back.
+func (n *Node) withdraw(kind api.Kind, name string) {
+	if err := n.options.Documents.Delete(kind, name); err != nil {
+		n.log.Error("a document could not be withdrawn", "kind", kind, "name", name, "error", err)
 	}
 }
 

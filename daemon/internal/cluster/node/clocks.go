@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// clockTold is by how much a member's wall clock has to differ to be told of.
-	clockTold = time.Minute
+	// clockReported is by how much a member's wall clock has to differ to be told of.
+	clockReported = time.Minute
 	// clockAgain is how often it is looked whether a clock that differs was mended,
 	// which nothing announces.
 	clockAgain = time.Minute
@@ -23,9 +23,9 @@ const (
 
 // clocks compares the wall clocks of the members in reach with this node's.
 type clocks struct {
-	clock native.Clock
-	tell  func(ahead map[api.NodeID]time.Duration)
-	again func(api.NodeID) // asks a member once more
+	clock  native.Clock
+	notify func(ahead map[api.NodeID]time.Duration)
+	again  func(api.NodeID) // asks a member once more
 
 	mu    sync.Mutex
 	ahead map[api.NodeID]time.Duration // of those that differ
@@ -47,10 +47,10 @@ func (c *clocks) is(node api.NodeID, ahead time.Duration) {
 		delete(c.timer, node)
 	}
 	switch {
-	case ahead.Abs() >= clockTold:
+	case ahead.Abs() >= clockReported:
 		c.ahead[node] = ahead
-		c.arm(node)
-		if isThere && (was-ahead).Abs() < clockTold {
+		c.armLocked(node)
+		if isThere && (was-ahead).Abs() < clockReported {
 			return // as it was, but for how long the calls took
 		}
 	case isThere:
@@ -58,19 +58,20 @@ func (c *clocks) is(node api.NodeID, ahead time.Duration) {
 	default:
 		return
 	}
-	c.tell(maps.Clone(c.ahead))
+	c.notify(maps.Clone(c.ahead))
 }
 
-// arm asks a member again later. The caller holds mu.
-func (c *clocks) arm(node api.NodeID) {
+// armLocked asks a member again later.
+func (c *clocks) armLocked(node api.NodeID) {
 	c.timer[node] = c.clock.AfterFunc(clockAgain, func() {
 		c.mu.Lock()
 		_, differs := c.ahead[node]
-		if differs && !c.ended {
-			c.arm(node) // it may not answer
+		isDue := differs && !c.ended
+		if isDue {
+			c.armLocked(node) // it may not answer
 		}
 		c.mu.Unlock()
-		if differs {
+		if isDue {
 			c.again(node)
 		}
 	})
@@ -89,10 +90,8 @@ func (c *clocks) end() {
 // CompareClocks compares the clocks of all members in reach with this node's, which
 // was set.
 func (n *Node) CompareClocks() {
-	for _, node := range n.options.Roster.Members() {
-		if node != n.self && n.transport.Reachable(node) {
-			go n.compareClock(node)
-		}
+	for _, node := range n.inReach() {
+		go n.compareClock(node)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // Members whose clocks differ know of it, both of them: when they meet, when one's clock
 // is set, and when it is mended.
 func TestClocksThatDiffer(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		a, b, c := d.macs[0], d.macs[1], d.macs[2]
 		knows := func(m *mac, want map[api.NodeID]time.Duration) func() string {

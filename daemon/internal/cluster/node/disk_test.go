@@ -8,12 +8,12 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/discover"
-	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer/peertest"
 )
 
 // disk is what a daemon keeps over a restart, in memory and as JSON.
 type disk struct {
-	ledgertest.Disk
+	peertest.Disk
 	mu       sync.Mutex
 	seen     time.Time
 	roster   json.RawMessage

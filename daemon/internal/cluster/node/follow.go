@@ -2,20 +2,16 @@ package node
 
 import (
 	"context"
+	"maps"
 	"net/netip"
+	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/topology"
 )
-
-// followLedger follows the documents by which others are found.
-func (n *Node) followLedger() ([]*ledger.Record, *ledger.Follower) {
-	return n.options.Ledger.Follow(ledger.WatchOptions{
-		Name: "cluster", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}},
-	})
-}
 
 // follow applies changes of documents, after those that were there, until ctx ends.
 func (n *Node) follow(ctx context.Context, before []*ledger.Record, documents *ledger.Follower) {
@@ -31,7 +27,6 @@ func (n *Node) follow(ctx context.Context, before []*ledger.Record, documents *l
 			return
 		}
 		n.apply(change.Put)
-		n.tellFinder()
 		n.wake.Wake()
 	}
 }
@@ -55,22 +50,42 @@ func (n *Node) apply(records []*ledger.Record) {
 	}
 }
 
-// tellFinder gives discovery what documents say now.
-func (n *Node) tellFinder() {
-	r := n.options.Roster.Current()
-	n.finder.Load().SetRoster(r.Cluster(), r.Current())
+// finderState is what discovery was told last.
+type finderState struct {
+	roster   *cluster.Roster
+	networks map[api.NodeID]*ledger.Record // a nil one: there is none
+	cables   []discover.Cable
+}
+
+// notifyFinder gives discovery what documents and the graph say now, of what is not as it
+// was.
+func (n *Node) notifyFinder(graph topology.Graph) {
+	r, finder, last := n.options.Roster.Current(), n.finder.Load(), &n.reported
+	if r != last.roster {
+		finder.SetRoster(r.Cluster(), r.Current())
+		last.roster = r
+		maps.DeleteFunc(last.networks, func(node api.NodeID, _ *ledger.Record) bool { return !r.IsMember(node) })
+	}
 	for _, node := range r.Current() {
+		record, _ := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
+		if was, isKnown := last.networks[node]; isKnown && was == record {
+			continue
+		}
+		last.networks[node] = record
 		network, found := n.network(node)
 		switch {
 		case node != n.self && found:
-			n.finder.Load().SetMemberNetwork(node, &network)
+			finder.SetMemberNetwork(node, &network)
 		case node != n.self:
-			n.finder.Load().SetMemberNetwork(node, nil)
+			finder.SetMemberNetwork(node, nil)
 		case found:
-			n.finder.Load().SetNetwork(network)
+			finder.SetNetwork(network)
 		}
 	}
-	n.finder.Load().SetCables(n.cables())
+	if cables := n.cables(graph); !slices.Equal(cables, last.cables) {
+		last.cables = cables
+		finder.SetCables(cables)
+	}
 }
 
 // network is a node's network document; false where there is none.
@@ -78,13 +93,25 @@ func (n *Node) network(node api.NodeID) (network api.Network, found bool) {
 	return ledger.Read[api.Network](n.options.Ledger, api.Key{Node: node, Kind: api.KindNetwork})
 }
 
+// drawing is a graph, and what it was made of.
+type drawing struct {
+	records []*ledger.Record
+	own     map[string]api.Reach
+	graph   topology.Graph
+}
+
 // graph is the topology by the documents that are held, with this node's own
 // paths. Those of others are left out: there are as many as pairs of nodes, and
-// neither the cables nor what an own path is made of hangs on them.
+// neither the cables nor what an own path is made of hangs on them. Only keep
+// calls it.
 func (n *Node) graph(own map[string]api.Reach) topology.Graph {
 	kinds := []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}
+	records, last := n.options.Ledger.List(ledger.Filter{Kinds: kinds}), &n.drawn
+	if last.own != nil && slices.Equal(records, last.records) && maps.Equal(own, last.own) {
+		return last.graph
+	}
 	var docs []api.SharedDocument
-	for _, record := range n.options.Ledger.List(ledger.Filter{Kinds: kinds}) {
+	for _, record := range records {
 		docs = append(docs, record.Shared())
 	}
 	nodes, _ := topology.NodesOfHeld(docs, nil)
@@ -95,13 +122,14 @@ func (n *Node) graph(own map[string]api.Reach) topology.Graph {
 			}
 		}
 	}
-	return topology.Build(topology.Input{Nodes: nodes})
+	*last = drawing{records, own, topology.Build(topology.Input{Nodes: nodes})}
+	return last.graph
 }
 
 // cables are those between this node and members.
-func (n *Node) cables() []discover.Cable {
+func (n *Node) cables(graph topology.Graph) []discover.Cable {
 	var all []discover.Cable
-	for _, c := range n.graph(nil).List().Cables {
+	for _, c := range graph.Cables().Cables {
 		if len(c.Ends) != 2 {
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 type rate struct{ bytes, packets, dials float64 }
 
 // sent is what the Macs have sent so far, all together.
-func (d *desk) sent() (r rate) {
+func (d *scenario) sent() (r rate) {
 	for _, m := range d.macs {
 		bytes, packets, dials := d.net.Host(m.host()).Traffic()
 		r.bytes, r.packets, r.dials = r.bytes+float64(bytes), r.packets+float64(packets), r.dials+float64(dials)
@@ -27,7 +27,7 @@ func (d *desk) sent() (r rate) {
 }
 
 // during is the rate, a node and second, of what f takes.
-func (d *desk) during(f func()) rate {
+func (d *scenario) during(f func()) rate {
 	began, before := time.Now(), d.sent()
 	f()
 	after, per := d.sent(), time.Since(began).Seconds()*float64(len(d.macs))
@@ -47,7 +47,7 @@ func TestGrowth(t *testing.T) {
 	t.Log("nodes | start kB | idle B/s | idle packets/s | one change/s B/s | packets/s | a change is everywhere after")
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			bubble(t, func(d *desk) {
+			bubble(t, func(d *scenario) {
 				is := is.New(d.t)
 				d.found(n)
 				// Not in the largest: every packet would be an event of its own.
@@ -75,8 +75,8 @@ func TestGrowth(t *testing.T) {
 				var took time.Duration
 				busy := d.during(func() {
 					for i := range 120 {
-						d.macs[i%n].say(i)
-						took = max(took, d.within(3*time.Second, heard(d.macs, d.macs[i%n], i)))
+						d.macs[i%n].report(i)
+						took = max(took, d.within(3*time.Second, received(d.macs, d.macs[i%n], i)))
 						d.pass(time.Second - took)
 					}
 				})

@@ -31,16 +31,12 @@ func NewHolder(r *cluster.Roster, store cluster.RosterStore) *Holder {
 func (h *Holder) Current() *cluster.Roster { return h.current.Load() }
 
 // PublicKey is a current member's key.
-func (h *Holder) PublicKey(node api.NodeID) ([]byte, bool) { return h.Current().PublicKey(node) }
+func (h *Holder) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
+	return h.Current().PublicKey(node)
+}
 
 // Heads are the heads of the roster, for specs that are signed.
-func (h *Holder) Heads() []string {
-	var all []string
-	for _, head := range h.Current().Heads() {
-		all = append(all, string(head))
-	}
-	return all
-}
+func (h *Holder) Heads() []string { return cluster.HashTexts(h.Current().Heads()) }
 
 // Cluster is the cluster's id now.
 func (h *Holder) Cluster() api.ClusterID { return h.Current().Cluster() }
@@ -100,22 +96,12 @@ func (h *Holder) replace(before, after *cluster.Roster) error {
 	return nil
 }
 
-// Electors is the roster that is held, as it proves who is the home of a job.
-type Electors struct{ *Holder }
+var _ api.Electors = (*Holder)(nil)
 
-var _ api.Electors = Electors{}
-
-// PublicKey implements api.Electors.
-func (e Electors) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
-	key, ok := e.Holder.PublicKey(node)
-	return key, ok
+// SignerKey is the key of whoever is a member or was one.
+func (h *Holder) SignerKey(node api.NodeID) (ed25519.PublicKey, bool) {
+	return h.Current().SignerKey(node)
 }
 
-// SignerKey implements api.Electors.
-func (e Electors) SignerKey(node api.NodeID) (ed25519.PublicKey, bool) {
-	key, ok := e.Current().SignerKey(node)
-	return key, ok
-}
-
-// Voters implements api.Electors.
-func (e Electors) Voters(heads []string) ([]api.NodeID, bool) { return e.Current().VotersAt(heads) }
+// Voters are the members at heads of the roster; false where one is not known yet.
+func (h *Holder) Voters(heads []string) ([]api.NodeID, bool) { return h.Current().VotersAt(heads) }

@@ -19,7 +19,7 @@ const (
 
 // usable are the interfaces by which peers can be reached now: of a kind that is
 // known to lead to other machines. macOS has more that are up and have addresses,
-// such as awdl0 and llw0 of AirDrop, and a tunnel or several of its own with
+// such as awdl0 and llw0 of MulticastDrop, and a tunnel or several of its own with
 // link-local addresses only. A member of a bridge has its traffic on the bridge.
 func usable(network api.Network) []transport.Interface {
 	var all []transport.Interface

@@ -6,11 +6,11 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/native"
@@ -20,7 +20,7 @@ import (
 // Join joins the cluster of the Mac that shows a code, or of the one that made
 // an invitation.
 func (n *Node) Join(ctx context.Context, p api.ClusterJoinParams) (api.ClusterJoinResult, error) {
-	if err := n.options.Lending.CheckAccount(p.Account); err != nil {
+	if err := n.options.Sharing.CheckAccount(p.Account); err != nil {
 		return api.ClusterJoinResult{}, err
 	}
 	if len(n.options.Roster.Members()) > 1 {
@@ -40,7 +40,7 @@ func (n *Node) Join(ctx context.Context, p api.ClusterJoinParams) (api.ClusterJo
 	out, err := pairing.Enter(ctx, conn, secret, pairing.WantsJoin, n.side(p, nil))
 	if err != nil {
 		n.log.Info("joining came to nothing", "with", conn.Remote, "error", err)
-		return api.ClusterJoinResult{}, told(err)
+		return api.ClusterJoinResult{}, publicError(err)
 	}
 	n.paired(out, conn, true)
 	r := n.options.Roster.Current()
@@ -89,20 +89,15 @@ func (n *Node) nearby(ctx context.Context) [][]transport.Candidate {
 	for {
 		var where [][]transport.Candidate
 		if finder := n.finder.Load(); finder != nil { // else the daemon has just started
-			for _, s := range finder.Strangers() {
+			for _, s := range finder.NonMembers() {
 				where = append(where, s.Candidates)
 			}
 			for _, c := range finder.Unclaimed() {
 				where = append(where, []transport.Candidate{c})
 			}
 		}
-		if len(where) > 0 {
+		if len(where) > 0 || !native.Wait(ctx, n.options.Platform.Clock, native.Forever, wake) {
 			return where
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-wake:
 		}
 	}
 }
@@ -125,17 +120,12 @@ func (n *Node) everyInterface(to netip.AddrPort) []transport.Candidate {
 
 // resolve finds where HOST or HOST:PORT is.
 func (n *Node) resolve(ctx context.Context, address string) ([]transport.Candidate, error) {
-	host, port := address, api.PeerPort
-	if h, p, err := net.SplitHostPort(address); err == nil {
-		number, err := strconv.ParseUint(p, 10, 16)
-		if err != nil || number == 0 {
-			return nil, badAddress(address)
-		}
-		host, port = h, int(number)
+	host, port, err := discover.ParseHost(address)
+	if err != nil {
+		return nil, badAddress(address)
 	}
-	host = strings.Trim(host, "[]")
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return n.everyInterface(netip.AddrPortFrom(ip, uint16(port))), nil
+		return n.everyInterface(netip.AddrPortFrom(ip, port)), nil
 	}
 	ctx, cancel := n.within(ctx, joinWithin, "the address of "+host)
 	defer cancel()
@@ -145,13 +135,13 @@ func (n *Node) resolve(ctx context.Context, address string) ([]transport.Candida
 	}
 	var all []transport.Candidate
 	for _, ip := range found {
-		all = append(all, n.everyInterface(netip.AddrPortFrom(ip.Unmap(), uint16(port)))...)
+		all = append(all, n.everyInterface(netip.AddrPortFrom(ip.Unmap(), port))...)
 	}
 	return all, nil
 }
 
 func badAddress(address string) error {
-	return api.Errorf(api.ReasonBadValue, "address", "%q is no host or address, with or without a port.", address)
+	return api.Errorf(api.ReasonBadValue, "address", "%q is not a host or address, with or without a port.", address)
 }
 
 // dialFirst connects to the Mac that is meant: the first of each that answers.
@@ -192,7 +182,7 @@ func (n *Node) dialFirst(ctx context.Context, where [][]transport.Candidate, wan
 	}
 	if len(open) > 1 {
 		slices.Sort(names)
-		return pairing.Conn{}, api.Errorf(api.ReasonAmbiguousName, "node", "Several Macs show a code: %s. Say which.", strings.Join(names, ", "))
+		return pairing.Conn{}, api.Errorf(api.ReasonAmbiguousName, "node", "Several Macs show a code: %s. Name one of them.", strings.Join(names, ", "))
 	}
 	if wanted != "" && len(problems) < len(where) {
 		return pairing.Conn{}, api.NewError(api.ReasonNoSuchNode, wanted.Display())
@@ -207,17 +197,10 @@ func (n *Node) dialAny(ctx context.Context, at []transport.Candidate) (pairing.C
 		ctx, cancel := n.within(ctx, joinWithin/3, c.Address.String())
 		conn, err := n.transport.Pair(ctx, c.Interface, c.Address)
 		cancel()
-		if err != nil {
-			problem = tried(c.Address, err)
-			continue
+		if err == nil {
+			return conn, nil
 		}
-		over, err := pairing.Over(conn.Conn, conn.Interface, conn.Remote)
-		if err != nil {
-			conn.Close()
-			problem = err
-			continue
-		}
-		return over, nil
+		problem = tried(c.Address, err)
 	}
 	return pairing.Conn{}, problem
 }

@@ -19,10 +19,7 @@ func (n *Node) FetchLive(ctx context.Context, kinds []api.Kind) {
 	ctx, cancel := n.within(ctx, fetchWithin, "the members' live documents")
 	defer cancel()
 	var fetching sync.WaitGroup
-	for _, node := range n.options.Roster.Members() {
-		if node == n.self || !n.transport.Reachable(node) {
-			continue
-		}
+	for _, node := range n.inReach() {
 		var keys []api.Key
 		for _, kind := range []api.Kind{api.KindMemory, api.KindSystem} {
 			if (len(kinds) == 0 || slices.Contains(kinds, kind)) && !n.options.Ledger.Interested(kind, node) {

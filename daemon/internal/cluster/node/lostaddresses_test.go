@@ -10,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/ledger"
 )
 
 func TestAddressesThatAreLost(t *testing.T) {
@@ -49,7 +50,7 @@ func TestAddressesThatAreLost(t *testing.T) {
 // The documents of a member whose identity two machines have are of either by turns:
 // what one of them does not have is not lost.
 func TestTwinsLoseNoAddresses(t *testing.T) {
-	in(t, 2, func(d *desk) {
+	in(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.macs[0], d.macs[1]
 		ended := 0
@@ -72,5 +73,54 @@ func TestTwinsLoseNoAddresses(t *testing.T) {
 		is.Equal(lose(), 0)
 		d.pass(twinForgotten)
 		is.Equal(lose(), 1) // there is one again
+	})
+}
+
+// A path to a member of which nothing is known yet is told once it has said what interfaces
+// it has; one that was told stays so.
+func TestPathToASilentMember(t *testing.T) {
+	in(t, 2, func(d *scenario) {
+		is := is.New(t)
+		one, other := d.macs[0], d.macs[1].identity.Node
+		publish := func() int {
+			one.publishReach(one.reached(), one.graph(one.reached()))
+			return len(one.ledger.List(ledger.Filter{Nodes: []api.NodeID{one.identity.Node}, Kinds: []api.Kind{api.KindReach}}))
+		}
+		paths := publish()
+		is.True(paths > 0)
+		network, _ := one.ledger.Get(api.Key{Node: other, Kind: api.KindNetwork})
+		is.NoErr(one.ledger.Forget(other))
+		is.Equal(publish(), paths)
+		for name := range one.reached() {
+			is.NoErr(one.writer.Delete(api.KindReach, name))
+		}
+		is.Equal(publish(), 0)
+		_, err := one.ledger.PutForeign(network.Document())
+		is.NoErr(err)
+		is.Equal(publish(), paths)
+	})
+}
+
+// Discovery is told of a member's network when it has changed, and nothing of who was
+// removed is kept: who comes back is told of anew.
+func TestDiscoveryIsToldWhatHasChanged(t *testing.T) {
+	in(t, 3, func(d *scenario) {
+		is := is.New(t)
+		one, other, gone := d.macs[0], d.macs[1], d.macs[2]
+		at := netip.MustParsePrefix("10.0.9.9/16")
+		isKnown := func() bool {
+			return slices.ContainsFunc(one.finder.Load().Candidates(other.identity.Node), func(c transport.Candidate) bool { return c.Address.Addr() == at.Addr() })
+		}
+		is.True(!isKnown())
+		other.put(api.KindNetwork, "", api.Network{PrimaryInterface: "en0", Interfaces: []api.Interface{
+			{Name: "en0", Type: api.InterfaceEthernet, Up: true, Addresses: []api.InterfaceAddress{{Address: other.office()}, {Address: at}}},
+		}})
+		d.pass(time.Second)
+		is.True(isKnown())
+		is.True(one.reported.networks[gone.identity.Node] != nil)
+		is.NoErr(one.remove(gone))
+		d.pass(time.Second)
+		_, isKept := one.reported.networks[gone.identity.Node]
+		is.True(!isKept)
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/native/memnet"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // After any sequence of writes, cuts, heals and restarts, Macs that reach each
@@ -24,12 +24,12 @@ func TestAnySequence(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 100
 	}
-	for seed := range seeds.Upto(t, rounds) {
+	for seed := range testkit.Upto(t, rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			in(t, 5, func(d *desk) {
+			in(t, 5, func(d *scenario) {
 				is := is.New(d.t)
 				random := seed.Source(9)
-				said := map[*mac]int{}
+				reported := map[*mac]int{}
 				lans := []string{"office", "cable"}
 				any := func() *mac { return d.macs[random.IntN(len(d.macs))] }
 				for step := range 60 {
@@ -38,7 +38,7 @@ func TestAnySequence(t *testing.T) {
 					case op < 4:
 						if m.stop != nil {
 							m.put(api.KindGPUProfile, "", json.RawMessage(fmt.Sprintf(`{"n":%d}`, step)))
-							said[m] = step
+							reported[m] = step
 						}
 					case op < 6 && m != o:
 						d.net.SetApart(m.host(), o.host(), random.IntN(2) == 0)
@@ -66,7 +66,7 @@ func TestAnySequence(t *testing.T) {
 					d.net.SetQuality(lan, memnet.Quality{Delay: time.Millisecond})
 				}
 				took := d.whole(2 * time.Minute)
-				for m, n := range said { // nothing that was written is lost
+				for m, n := range reported { // nothing that was written is lost
 					for _, o := range d.macs {
 						record, found := o.ledger.Get(api.Key{Node: m.identity.Node, Kind: api.KindGPUProfile})
 						is.True(found)

@@ -29,7 +29,7 @@ func (m *mac) rename(name, short string) {
 // Macs of one name have names of their own, alike on every Mac, also where two
 // took the name while they did not see each other.
 func TestNamesAreUnique(t *testing.T) {
-	in(t, 4, func(d *desk) {
+	in(t, 4, func(d *scenario) {
 		is := is.New(d.t)
 		macs := d.macs
 		check := func(wanted ...string) {
@@ -69,7 +69,7 @@ func TestNamesAreUnique(t *testing.T) {
 
 // Documents of a kind that this version does not know go everywhere too.
 func TestUnknownKindsArePassedOn(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		a, b, c := d.macs[0], d.macs[1], d.macs[2]
 		d.split([]*mac{a}, []*mac{c}, true)

@@ -16,66 +16,56 @@ import (
 	"fulmen/daemon/internal/cluster/replica"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 	"fulmen/native/waker"
 )
 
 // Node is this node among the members of its cluster.
 type Node struct {
-	options   Options
-	self      api.NodeID
-	log       *slog.Logger
-	transport *transport.Transport
-	gossip    *gossip.Gossip
-	replica   *replica.Replica
-	finder    atomic.Pointer[discover.Finder] // nil before Run has come so far
-	book      *pairing.Book
-	twins     *twins
-	denials   denials
-	clocks    *clocks
-	wake      waker.Waker // paths, candidates or the roster have changed
-	strangers waker.Waker // Macs that wait have come or gone
-	joining   sync.Mutex  // one pairing at a time changes the cluster
+	options    Options
+	self       api.NodeID
+	log        *slog.Logger
+	transport  *transport.Transport
+	gossip     *gossip.Gossip
+	replica    *replica.Replica
+	finder     atomic.Pointer[discover.Finder] // nil before Run has come so far
+	reported   finderState                     // keep has it
+	drawn      drawing                         // keep has it
+	book       *pairing.Book
+	twins      *twins
+	denials    denials
+	clocks     *clocks
+	wake       waker.Waker // paths, candidates or the roster have changed
+	nonMembers waker.Waker // Macs that wait have come or gone
+	joining    sync.Mutex  // one pairing at a time changes the cluster
+	watchers   waker.Listeners[func()]
 
 	booking sync.Mutex // held while others are told of Add a Mac
 
-	mu       sync.Mutex
-	inbox    *pairing.Inbox
-	pairing  bool                                 // Add a Mac is open
-	up       map[api.NodeID]bool                  // who was told to be reachable
-	met      map[api.NodeID][]transport.Candidate // where a member was met at pairing
-	tried    map[api.NodeID]bool                  // whose wrong codes are published
-	watchers map[int]func()
-	next     int
-	saved    Met
-	gone     bool // this node was removed, and that was told
+	mu      sync.Mutex
+	inbox   *pairing.Inbox
+	pairing bool                                 // Add a Mac is open
+	up      map[api.NodeID]bool                  // who was told to be reachable
+	met     map[api.NodeID][]transport.Candidate // where a member was met at pairing
+	tried   map[api.NodeID]bool                  // whose wrong codes are published
+	saved   Met
+	gone    bool // this node was removed, and that was told
 
 	leaving atomic.Bool // this node removes itself, and tells the others of it
 }
 
 // New makes a node that does nothing before Run.
 func New(o Options) (*Node, error) {
-	if o.Protocol == 0 {
-		o.Protocol, o.ProtocolMin = api.Protocol, api.ProtocolMin
-	}
 	n := &Node{
-		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: waker.New(), strangers: waker.New(), inbox: pairing.NewInbox(),
-		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, watchers: map[int]func(){},
+		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: waker.New(), nonMembers: waker.New(), inbox: pairing.NewInbox(),
+		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, reported: finderState{networks: map[api.NodeID]*ledger.Record{}},
 	}
 	n.book = pairing.NewBook(o.Platform.Clock, n.bookChanged)
 	var err error
-	n.twins = &twins{clock: o.Platform.Clock, tell: o.Twin, until: map[api.NodeID]native.Timer{}}
-	if n.twins.tell == nil {
-		n.twins.tell = func(api.NodeID, string) {}
-	}
-	n.denials.tell = o.Denied
-	if o.Denied == nil {
-		n.denials.tell = func(string) {}
-	}
-	n.clocks = &clocks{clock: o.Platform.Clock, tell: o.Clocks, again: n.compareClock, ahead: map[api.NodeID]time.Duration{}, timer: map[api.NodeID]native.Timer{}}
-	if n.clocks.tell == nil {
-		n.clocks.tell = func(map[api.NodeID]time.Duration) {}
-	}
+	n.twins = &twins{clock: o.Platform.Clock, notify: o.Twin, until: map[api.NodeID]native.Timer{}}
+	n.denials.notify = o.Denied
+	n.clocks = &clocks{clock: o.Platform.Clock, notify: o.Clocks, again: n.compareClock, ahead: map[api.NodeID]time.Duration{}, timer: map[api.NodeID]native.Timer{}}
 	n.transport, err = transport.New(transport.Options{
 		Identity: o.Identity, Members: o.Roster, Sockets: o.Platform.Sockets, Clock: o.Platform.Clock, Port: o.Port,
 		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: n.twins.seen, Denied: n.denials.dialled, Log: o.Log("transport"),
@@ -94,7 +84,7 @@ func New(o Options) (*Node, error) {
 		return nil, err
 	}
 	for method, h := range n.replica.Handlers() {
-		n.handleMember(replicaDoors[method], h)
+		n.handleMember(replicaRoutes[method], h)
 	}
 	for method, h := range n.replica.Notices() {
 		n.transport.HandleNotify(method, h)
@@ -124,7 +114,10 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	defer n.transport.Close()
 	defer n.clocks.end()
-	records, documents := n.followLedger()
+	// Others are found by these documents.
+	records, documents := n.options.Ledger.Follow(ledger.WatchOptions{
+		Name: "cluster", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}},
+	})
 	defer documents.Close()
 	n.apply(records)
 	// The port is known once an interface is there; where none is yet, that of
@@ -159,11 +152,11 @@ func (n *Node) Run(ctx context.Context) error {
 	if isOpen {
 		finder.SetPairing(true)
 	}
-	n.tellFinder()
+	n.notifyFinder(n.graph(n.reached()))
 	finder.Start()
 	stopPaths := n.transport.Watch(n.pathChanged)
 	defer stopPaths()
-	stopStates := n.gossip.Watch(func(api.NodeID, gossip.State) { n.tell() })
+	stopStates := n.gossip.Watch(func(api.NodeID, gossip.State) { n.notify() })
 	defer stopStates()
 	if err := n.gossip.Start(); err != nil {
 		return err
@@ -185,27 +178,10 @@ func (n *Node) Port() int { return n.transport.Port() }
 
 // Watch calls f whenever the members' states or paths have changed. It must
 // return at once.
-func (n *Node) Watch(f func()) (stop func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.next++
-	number := n.next
-	n.watchers[number] = f
-	return func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.watchers, number)
-	}
-}
+func (n *Node) Watch(f func()) (stop func()) { return n.watchers.Add(f) }
 
-func (n *Node) tell() {
-	n.mu.Lock()
-	var all []func()
-	for _, f := range n.watchers {
-		all = append(all, f)
-	}
-	n.mu.Unlock()
-	for _, f := range all {
+func (n *Node) notify() {
+	for _, f := range n.watchers.All() {
 		f()
 	}
 }
@@ -229,7 +205,7 @@ func (n *Node) pathChanged(e transport.PathEvent) {
 	}
 	n.gossip.Changed()
 	n.wake.Wake()
-	n.tell()
+	n.notify()
 }
 
 // found hears of candidates and strangers.
@@ -237,11 +213,11 @@ func (n *Node) found(c discover.Change) {
 	if len(c.Nodes) > 0 || c.Peers {
 		n.wake.Wake()
 	}
-	if c.Strangers {
-		n.strangers.Wake()
+	if c.NonMembers {
+		n.nonMembers.Wake()
 	}
-	if c.Isolation || c.Strangers || c.Peers {
-		n.tell()
+	if c.Isolation || c.NonMembers || c.Peers {
+		n.notify()
 	}
 }
 
@@ -261,25 +237,23 @@ func (n *Node) settle(ctx context.Context) bool {
 	return true
 }
 
-// keep brings candidates to the transport and paths to the documents, after
-// every change.
+// keep brings what documents say to discovery, candidates to the transport and paths to
+// the documents, after every change.
 func (n *Node) keep(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-n.wake:
-		}
+	for native.Wait(ctx, n.options.Platform.Clock, native.Forever, n.wake) {
 		if !n.settle(ctx) {
 			return
 		}
+		reached := n.reached()
+		graph := n.graph(reached)
+		n.notifyFinder(graph)
 		for _, node := range n.options.Roster.Members() {
 			if node == n.self {
 				continue
 			}
 			n.transport.SetCandidates(node, n.candidates(node))
 		}
-		n.publishReach()
+		n.publishReach(reached, graph)
 		n.saveMet()
 	}
 }
@@ -325,15 +299,15 @@ func (n *Node) rosterChanged(before, after *cluster.Roster) {
 	}
 	n.gossip.Changed()
 	n.wake.Wake()
-	n.strangers.Wake()
-	n.tell()
+	n.nonMembers.Wake()
+	n.notify()
 }
 
 // removed hears of every member that was removed, this node too.
 func (n *Node) removed(node api.NodeID) {
 	if node != n.self {
 		n.transport.Drop(node)
-		if err := n.options.Lending.Prune(); err != nil {
+		if err := n.options.Sharing.Prune(); err != nil {
 			n.log.Error("what is lent to whom could not be brought up to date", "error", err)
 		}
 		return
@@ -345,7 +319,7 @@ func (n *Node) removed(node api.NodeID) {
 	isFirst := !n.gone
 	n.gone = true
 	n.mu.Unlock()
-	if isFirst && n.options.Removed != nil {
+	if isFirst {
 		n.options.Removed()
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"fulmen/native"
 )
 
-// Lending is what a person says at pairing about this Mac, and what follows from
+// Sharing is what a person says at pairing about this Mac, and what follows from
 // changes of the roster.
-type Lending interface {
+type Sharing interface {
 	// CheckAccount says why no job may run as an account.
 	CheckAccount(name string) error
 	// Join begins anew in another cluster, with what was answered.
@@ -35,7 +35,7 @@ type Options struct {
 	Ledger    *ledger.Ledger
 	Writer    *ledger.Writer   // for every kind: replication ends what is left of a former life
 	Documents ledger.Publisher // kinds reach and pending
-	Lending   Lending
+	Sharing   Sharing
 	// Gate lets other members in.
 	Gate     *gate.Gate
 	Platform native.Platform
@@ -48,21 +48,20 @@ type Options struct {
 	Peers []string
 	// Version is Fulmen's.
 	Version string
-	// Protocol and ProtocolMin are the newest and the oldest that it speaks; zero but
-	// in tests, and then those of package api.
+	// Protocol and ProtocolMin are the newest and the oldest that it speaks.
 	Protocol, ProtocolMin int
 	// Card is what this Mac says of itself to another one at pairing.
 	Card func() pairing.Card
 	// Removed is called once when this node is no member any more.
 	Removed func()
 	// Twin is told that two machines answer with a member's identity, and where the
-	// second one is; with an empty place that it is gone. Nil: nobody is told.
+	// second one is; with an empty place that it is gone.
 	Twin func(node api.NodeID, at string)
 	// Denied is told that the system keeps this node from the local network, and what
-	// shows it; "" = it does no more. Nil: nobody is told.
+	// shows it; "" = it does no more.
 	Denied func(detail string)
 	// Clocks is told by how much the clocks of members in reach are ahead of this node's:
-	// all that differ by a minute or more, each time that they change. Nil: nobody is told.
+	// all that differ by a minute or more, each time that they change.
 	Clocks func(ahead map[api.NodeID]time.Duration)
 	// Timing and ProbeEvery are zero but in tests.
 	Timing     replica.Timing
@@ -74,11 +73,11 @@ type Options struct {
 // joinWithin bounds the search for a Mac that shows a code, and what follows.
 const joinWithin = 30 * time.Second
 
-// tellWithin bounds how long a removed node is tried to be told.
-const tellWithin = 2 * time.Second
+// notifyWithin bounds how long a removed node is tried to be told.
+const notifyWithin = 2 * time.Second
 
-// tellAgain is how long lies between two tries to tell of a removal.
-const tellAgain = 100 * time.Millisecond
+// notifyAgain is how long lies between two tries to tell of a removal.
+const notifyAgain = 100 * time.Millisecond
 
 // within is a context that ends by the platform's clock.
 func (n *Node) within(ctx context.Context, d time.Duration, waitingFor string) (context.Context, context.CancelFunc) {

@@ -30,13 +30,13 @@ func (n *Node) Standing() pairing.Standing { return n.book.Standing() }
 
 // bookChanged opens and closes what others see of Add a Mac.
 func (n *Node) bookChanged() {
-	n.tellBook()
-	n.tell()
+	n.notifyBook()
+	n.notify()
 }
 
-// tellBook says what is so now: a code that ends while another is opened is not the
+// notifyBook says what is so now: a code that ends while another is opened is not the
 // last word.
-func (n *Node) tellBook() {
+func (n *Node) notifyBook() {
 	n.booking.Lock()
 	defer n.booking.Unlock()
 	standing := n.book.Standing()
@@ -68,35 +68,25 @@ func (n *Node) publishTries(standing pairing.Standing, isOpen bool) {
 		if !now[try.Node] {
 			continue
 		}
-		err := n.options.Documents.Put(api.KindPending, string(try.Node), api.Pending{
+		n.publish(api.KindPending, string(try.Node), api.Pending{
 			Peer: try.Node, Name: nameless(try.Address), Address: try.Address, Interface: try.Interface,
 			State: api.PendingProving, Since: api.TimeOf(try.At), ExpiresAt: api.TimeOf(standing.ExpiresAt), TriesLeft: standing.TriesLeft,
-		}, nil)
-		if err != nil {
-			n.log.Error("who tried a wrong code could not be published", "error", err)
-		}
+		})
 	}
 	for node := range before {
 		if !now[node] {
-			if err := n.options.Documents.Delete(api.KindPending, string(node)); err != nil {
-				n.log.Error("who tried a wrong code could not be withdrawn", "error", err)
-			}
+			n.withdraw(api.KindPending, string(node))
 		}
 	}
 }
 
 // show takes the part of the Mac that shows a code, with a stranger that has
 // dialled.
-func (n *Node) show(ctx context.Context, c transport.PairConn) {
-	conn, err := pairing.Over(c.Conn, c.Interface, c.Remote)
-	if err != nil {
-		n.log.Info("a Mac that wants to pair has no key", "from", c.Remote, "error", err)
-		return
-	}
+func (n *Node) show(ctx context.Context, conn pairing.Conn) {
 	out, err := pairing.Show(ctx, conn, n.book, n.side(api.ClusterJoinParams{}, nil))
 	switch {
 	case err != nil:
-		n.log.Info("a pairing came to nothing", "from", c.Remote, "interface", c.Interface, "error", err)
+		n.log.Info("a pairing came to nothing", "from", conn.Remote, "interface", conn.Interface, "error", err)
 	case out.WasAsked:
 	default:
 		n.paired(out, conn, false)
@@ -159,16 +149,13 @@ func (n *Node) adopt(next *cluster.Roster, answers api.ClusterJoinParams) error 
 		}
 		return nil
 	}
-	if err := mayLeave(before); err != nil {
-		return err
-	}
 	if err := n.options.Roster.Replace(next, mayLeave); err != nil {
 		return err
 	}
 	if err := n.signAnew(next.Cluster()); err != nil {
 		return err // at the next start the documents are signed for the roster that is held
 	}
-	if err := n.options.Lending.Join(next.Cluster(), answers.Account, answers.RDMAChanges); err != nil {
+	if err := n.options.Sharing.Join(next.Cluster(), answers.Account, answers.RDMAChanges); err != nil {
 		n.log.Error("what is lent could not be set as it was answered", "error", err)
 	}
 	n.log.Info("joined a cluster", "cluster", next.Cluster())
@@ -213,7 +200,7 @@ func (n *Node) paired(out pairing.Outcome, conn pairing.Conn, isDialler bool) {
 // whether it is in the inbox now.
 func (n *Node) asked(a pairing.Asking) bool {
 	n.mu.Lock()
-	changed := n.inbox.Hear(pairing.MomentOf(n.options.Platform.Clock), a)
+	changed := n.inbox.Receive(pairing.MomentOf(n.options.Platform.Clock), a)
 	isIn := slices.ContainsFunc(n.inbox.List(), func(p api.Pending) bool { return p.Peer == a.Node })
 	n.mu.Unlock()
 	if changed {
@@ -230,14 +217,10 @@ func (n *Node) publishInbox() {
 	next, ok := n.inbox.Next()
 	n.mu.Unlock()
 	for _, node := range gone {
-		if err := n.options.Documents.Delete(api.KindPending, string(node)); err != nil {
-			n.log.Error("the inbox could not be published", "error", err)
-		}
+		n.withdraw(api.KindPending, string(node))
 	}
 	for _, p := range list {
-		if err := n.options.Documents.Put(api.KindPending, string(p.Peer), p, nil); err != nil {
-			n.log.Error("the inbox could not be published", "error", err)
-		}
+		n.publish(api.KindPending, string(p.Peer), p)
 	}
 	if ok {
 		n.options.Platform.Clock.AfterFunc(max(next-n.options.Platform.Clock.Boot(), time.Second), n.publishInbox)
@@ -246,7 +229,7 @@ func (n *Node) publishInbox() {
 
 // Answer is what a person does with a Mac that asks.
 func (n *Node) Answer(ctx context.Context, p api.ClusterAnswerParams) error {
-	if err := n.options.Lending.CheckAccount(p.Account); err != nil {
+	if err := n.options.Sharing.CheckAccount(p.Account); err != nil {
 		return err
 	}
 	if p.Code == "" {
@@ -269,31 +252,27 @@ func (n *Node) Answer(ctx context.Context, p api.ClusterAnswerParams) error {
 	}
 	ctx, cancel := n.within(ctx, joinWithin, p.Node.Display())
 	defer cancel()
-	c, err := n.transport.Pair(ctx, pending.Interface, pending.Address)
+	conn, err := n.transport.Pair(ctx, pending.Interface, pending.Address)
 	if err != nil {
 		return unreachable(p.Node.Display(), tried(pending.Address, err))
 	}
-	defer c.Close()
-	conn, err := pairing.Over(c.Conn, c.Interface, c.Remote)
-	if err != nil {
-		return err
-	}
+	defer conn.Close()
 	out, err := pairing.Enter(ctx, conn, code, pairing.WantsAdmit, n.side(api.ClusterJoinParams{}, func(node api.NodeID) {
 		if p.Account == "" {
 			return
 		}
-		if err := n.options.Lending.MapUser(api.ClusterMapUserParams{Node: node, Account: p.Account}); err != nil {
+		if err := n.options.Sharing.MapUser(api.ClusterMapUserParams{Node: node, Account: p.Account}); err != nil {
 			n.log.Error("the new Mac's people could not be mapped", "node", node, "error", err)
 		}
 	}))
 	if err == nil {
 		n.paired(out, conn, true)
 	}
-	return told(err)
+	return publicError(err)
 }
 
-// told is an error as a person is told it: what lies below is for the log.
-func told(err error) error {
+// publicError is an error as a person is told it: what lies below is for the log.
+func publicError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -311,7 +290,7 @@ func unreachable(whom string, problems ...error) error {
 
 // tried says of an address that was dialled what came of it.
 func tried(at netip.AddrPort, err error) error {
-	return api.Errorf(api.ReasonUnreachable, at.String(), "%s does not answer%s.", at, native.Said(err)).From(err)
+	return api.Errorf(api.ReasonUnreachable, at.String(), "%s does not answer%s.", at, native.ErrnoSuffix(err)).From(err)
 }
 
 // Invite makes an invitation of one line.
@@ -323,9 +302,8 @@ func (n *Node) Invite(p api.ClusterInviteParams) (api.ClusterInviteResult, error
 	case port == 0 && !isRead:
 		return api.ClusterInviteResult{}, api.NewError(api.ReasonStarting, "")
 	case port == 0:
-		e := api.Errorf(api.ReasonNoAddress, "invite", "No other Mac could reach this one: it uses no network and no cable.")
-		e.Data.Remedy = "Connect it, by a cable or to a network, and repeat it."
-		return api.ClusterInviteResult{}, e
+		return api.ClusterInviteResult{}, api.Errorf(api.ReasonNoAddress, "invite", "No other Mac could reach this one: it uses no network and no cable.").
+			WithRemedy("Connect it by cable or to a network, then try again.")
 	}
 	for _, i := range usable(network) {
 		for _, a := range i.Addresses {

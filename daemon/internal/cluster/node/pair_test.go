@@ -43,14 +43,14 @@ func (m *mac) pendings() map[api.NodeID]api.Pending {
 	all := map[api.NodeID]api.Pending{}
 	for _, record := range m.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindPending}}) {
 		var p api.Pending
-		m.desk.must(record.Decode(&p))
+		m.scenario.must(record.Decode(&p))
 		all[api.NodeID(record.Key().Name)] = p
 	}
 	return all
 }
 
 // nobodyWaits says who has somebody in the inbox.
-func (d *desk) nobodyWaits(at ...*mac) func() string {
+func (d *scenario) nobodyWaits(at ...*mac) func() string {
 	return func() string {
 		for _, m := range at {
 			if n := len(m.pendings()); n > 0 {
@@ -84,24 +84,24 @@ func TestJoinByCode(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			on(t, 2, func(d *desk) {
+			on(t, 2, func(d *scenario) {
 				is := is.New(d.t)
 				host, guest := d.macs[0], d.macs[1]
 				if name == "address" || name == "port" {
-					d.air.setQuiet("office", true)
-					d.air.setQuiet("cable", true)
+					d.multicast.setQuiet("office", true)
+					d.multicast.setQuiet("cable", true)
 				}
-				guest.say(4)
+				guest.report(4)
 				code := host.Pair(api.ClusterPairParams{}).Code
 				d.pass(time.Second)
 				is.NoErr(guest.join(code, how(host)))
 				is.Equal(guest.holder.Cluster(), host.holder.Cluster())
-				is.Equal(guest.lending.cluster, host.holder.Cluster())
-				is.Equal(guest.lending.account, "people")
-				is.Equal(guest.lending.changes, api.ChangesMembers)
+				is.Equal(guest.sharing.cluster, host.holder.Cluster())
+				is.Equal(guest.sharing.account, "people")
+				is.Equal(guest.sharing.changes, api.ChangesMembers)
 				took := d.whole(5 * time.Second)
 				d.t.Logf("one cluster %s after the join", took)
-				is.Equal(host.hears(guest), 4) // what it said before it joined
+				is.Equal(host.receives(guest), 4) // what it said before it joined
 				d.within(5*time.Second, d.nobodyWaits(host, guest))
 				// The code is used up.
 				third := d.add()
@@ -118,7 +118,7 @@ func TestJoinByCode(t *testing.T) {
 
 // Who types the code sooner than the announcement is heard is not turned away.
 func TestJoinBeforeItIsHeard(t *testing.T) {
-	on(t, 2, func(d *desk) {
+	on(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		host, guest := d.macs[0], d.macs[1]
 		joined := make(chan error, 1)
@@ -143,7 +143,7 @@ func TestJoinBeforeItIsHeard(t *testing.T) {
 
 // Three wrong codes in all end it, and the Mac's screen says who tried.
 func TestWrongCodes(t *testing.T) {
-	on(t, 3, func(d *desk) {
+	on(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		host, guest, other := d.macs[0], d.macs[1], d.macs[2]
 		code := host.Pair(api.ClusterPairParams{}).Code
@@ -176,7 +176,7 @@ func TestWrongCodes(t *testing.T) {
 }
 
 func TestCodeExpires(t *testing.T) {
-	on(t, 2, func(d *desk) {
+	on(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		host, guest := d.macs[0], d.macs[1]
 		code := host.Pair(api.ClusterPairParams{}).Code
@@ -192,7 +192,7 @@ func TestCodeExpires(t *testing.T) {
 
 // Of two who type the same code at once one is let in, and the other is told.
 func TestTwoJoinAtOnce(t *testing.T) {
-	on(t, 3, func(d *desk) {
+	on(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		code := d.macs[0].Pair(api.ClusterPairParams{}).Code
 		d.pass(time.Second)
@@ -218,7 +218,7 @@ func TestTwoJoinAtOnce(t *testing.T) {
 
 // A code ends with the daemon that showed it; what was joined stays.
 func TestHostRestarts(t *testing.T) {
-	on(t, 3, func(d *desk) {
+	on(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		host, guest, second := d.macs[0], d.macs[1], d.macs[2]
 		code := host.Pair(api.ClusterPairParams{}).Code
@@ -247,7 +247,7 @@ func TestMembersDoNotJoinElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("an hour of heartbeats")
 	}
-	bubble(t, func(d *desk) {
+	bubble(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.found(2)
 		d.found(2)
@@ -280,7 +280,7 @@ func TestMembersDoNotJoinElsewhere(t *testing.T) {
 
 // Who could not be reached gives no invitation, and says why.
 func TestInvitationOfNobody(t *testing.T) {
-	on(t, 0, func(d *desk) {
+	on(t, 0, func(d *scenario) {
 		is := is.New(d.t)
 		m := d.add()
 		m.blind = true // it has not looked at its networks
@@ -299,11 +299,11 @@ func TestInvitationOfNobody(t *testing.T) {
 }
 
 func TestInvitation(t *testing.T) {
-	on(t, 3, func(d *desk) {
+	on(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		host, guest, late := d.macs[0], d.macs[1], d.macs[2]
-		d.air.setQuiet("office", true)
-		d.air.setQuiet("cable", true)
+		d.multicast.setQuiet("office", true)
+		d.multicast.setQuiet("cable", true)
 		result, err := host.Invite(api.ClusterInviteParams{})
 		is.NoErr(err)
 		with := func(line string) func(*api.ClusterJoinParams) {
@@ -324,7 +324,7 @@ func TestInvitation(t *testing.T) {
 
 // A Mac that waits to be let in shows the code, and a member's person types it.
 func TestAnswer(t *testing.T) {
-	on(t, 3, func(d *desk) {
+	on(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		member, other, asking := d.macs[0], d.macs[1], d.macs[2]
 		code := member.Pair(api.ClusterPairParams{}).Code
@@ -350,7 +350,7 @@ func TestAnswer(t *testing.T) {
 		is.Equal(asking.alone(member), "")
 		is.NoErr(answer(member, code, ""))
 		d.whole(10 * time.Second)
-		is.Equal(member.lending.mapped[asking.identity.Node], "guests")
+		is.Equal(member.sharing.mapped[asking.identity.Node], "guests")
 		d.within(10*time.Second, d.nobodyWaits(member, other, asking))
 	})
 }
@@ -358,7 +358,7 @@ func TestAnswer(t *testing.T) {
 // However many ask, a member's person sees one more a minute; each that goes on
 // asking comes in the end.
 func TestInboxIsNotFlooded(t *testing.T) {
-	bubble(t, func(d *desk) {
+	bubble(t, func(d *scenario) {
 		is := is.New(d.t)
 		d.found(2)
 		for _, m := range d.macs {

@@ -21,15 +21,15 @@ func (m *mac) upgrade(newest, oldest int) {
 // every step, and what either writes reaches all, also kinds that the older ones do
 // not know.
 func TestUpgradeOneByOne(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		const newKind = "from-a-later-version"
 		for i, m := range d.macs {
 			m.upgrade(api.Protocol+1, api.Protocol)
 			d.whole(45 * time.Second)
 			for j, writer := range d.macs {
-				writer.say(10*i + j)
-				d.within(3*time.Second, heard(d.macs, writer, 10*i+j))
+				writer.report(10*i + j)
+				d.within(3*time.Second, received(d.macs, writer, 10*i+j))
 			}
 			m.put(newKind, "", json.RawMessage(`{"a":1}`))
 			d.within(3*time.Second, func() string {
@@ -49,7 +49,7 @@ func TestUpgradeOneByOne(t *testing.T) {
 
 // Protocols two apart do not talk, and say so; who is between talks with both.
 func TestProtocolsTooFarApart(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		old, between, newest := d.macs[0], d.macs[1], d.macs[2]
 		between.upgrade(api.Protocol+1, api.Protocol)
@@ -60,8 +60,8 @@ func TestProtocolsTooFarApart(t *testing.T) {
 		is.True(!old.transport.Reachable(newest.identity.Node))
 		is.True(!newest.transport.Reachable(old.identity.Node))
 		// What is said by one end still comes to the other, by way of the third.
-		newest.say(7)
-		d.within(time.Minute, heard(d.macs, newest, 7))
+		newest.report(7)
+		d.within(time.Minute, received(d.macs, newest, 7))
 		old.upgrade(api.Protocol+1, api.Protocol)
 		d.whole(time.Minute)
 	})

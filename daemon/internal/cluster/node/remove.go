@@ -2,13 +2,12 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
-	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/cluster/replica"
 	"fulmen/daemon/internal/peer"
 )
 
@@ -38,7 +37,8 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	}
 	// The connections for the last word are opened before, and used after: from
 	// the moment of the removal nothing that a removed node says counts here.
-	tell := n.lastWords(ctx, slices.DeleteFunc(slices.Clone(nodes), func(node api.NodeID) bool { return node == n.self }))
+	notify, cancel := n.lastWords(ctx, slices.DeleteFunc(slices.Clone(nodes), func(node api.NodeID) bool { return node == n.self }))
+	defer cancel()
 	// Whoever hears first says so to this node too, which then ends: not before all
 	// have heard.
 	n.leaving.Store(slices.Contains(nodes, n.self))
@@ -51,9 +51,11 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	}
 	n.log.Info("removed", "nodes", nodes)
 	n.replica.RosterChanged()
-	tell(next)
+	entries, _ := replica.EncodeEntries(next.Log())
+	roster := api.PeerRosterParams{Entries: entries}
+	notify(roster)
 	if slices.Contains(nodes, n.self) {
-		n.tellAll(ctx, next)
+		n.notifyAll(ctx, roster)
 		n.leaving.Store(false)
 		n.removed(n.self)
 	}
@@ -63,79 +65,47 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 // lastWords opens a connection to each node that is about to be removed and is
 // reached, and gives what tells them the roster by which they are. Others find
 // out by being refused.
-func (n *Node) lastWords(ctx context.Context, nodes []api.NodeID) (tell func(*cluster.Roster)) {
-	ctx, cancel := n.within(ctx, tellWithin, "the nodes to hear of their removal")
-	var mu sync.Mutex
-	var lines []*transport.LastWord
+func (n *Node) lastWords(ctx context.Context, nodes []api.NodeID) (notify func(api.PeerRosterParams), cancel func()) {
+	ctx, cancel = n.within(ctx, notifyWithin, "the nodes to hear of their removal")
+	calls := make([]func(method string, params any) error, len(nodes))
 	var opening sync.WaitGroup
-	for _, node := range nodes {
+	for i, node := range nodes {
 		opening.Go(func() {
-			line, err := n.transport.OpenLastWord(ctx, node)
-			if err != nil {
+			var err error
+			if calls[i], err = n.transport.LastWord(ctx, node); err != nil {
 				n.log.Info("a node will not be told of its removal", "node", node, "error", err)
-				return
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			lines = append(lines, line)
 		})
 	}
 	opening.Wait()
-	return func(next *cluster.Roster) {
-		defer cancel()
-		entries, err := encoded(next)
-		var telling sync.WaitGroup
-		for _, line := range lines {
-			telling.Go(func() {
-				defer line.Close()
-				if err == nil {
-					err := line.Call(ctx, "peer.roster", api.PeerRosterParams{Entries: entries})
-					n.log.Debug("told a node of its removal", "error", err)
-				}
-			})
+	return func(roster api.PeerRosterParams) {
+		var reporting sync.WaitGroup
+		for _, call := range calls {
+			if call != nil {
+				reporting.Go(func() { n.log.Debug("told a node of its removal", "error", call(rosterMethod, roster)) })
+			}
 		}
-		telling.Wait()
-	}
+		reporting.Wait()
+	}, cancel
 }
 
-// encoded is a roster's log as it is sent.
-func encoded(r *cluster.Roster) ([]json.RawMessage, error) {
-	var entries []json.RawMessage
-	for _, entry := range r.Log() {
-		raw, err := json.Marshal(entry)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, raw)
-	}
-	return entries, nil
-}
+// rosterMethod is the call by which a roster is given.
+const rosterMethod = "peer.roster"
 
-// tellAll lets the members that are reached hear that this node leaves.
-func (n *Node) tellAll(ctx context.Context, next *cluster.Roster) { n.send(ctx, next.Current(), next) }
-
-// send gives nodes a roster, for a moment.
-func (n *Node) send(ctx context.Context, nodes []api.NodeID, next *cluster.Roster) {
-	ctx, cancel := n.within(ctx, tellWithin, "the nodes to hear of the removal")
+// notifyAll lets the members that are reached hear that this node leaves.
+func (n *Node) notifyAll(ctx context.Context, roster api.PeerRosterParams) {
+	ctx, cancel := n.within(ctx, notifyWithin, "the nodes to hear of the removal")
 	defer cancel()
-	entries, err := encoded(next)
-	if err != nil {
-		n.log.Error("the roster could not be encoded", "error", err)
-		return
-	}
-	var telling sync.WaitGroup
-	for _, node := range nodes {
-		if !n.transport.Reachable(node) {
-			continue
-		}
-		telling.Go(func() {
+	var reporting sync.WaitGroup
+	for _, node := range n.inReach() {
+		reporting.Go(func() {
 			// Again: a path may just have changed, and nobody tells it later.
-			if err := peer.Again(ctx, n.options.Platform.Clock, tellAgain, peer.IsUnreached, func() error {
-				return n.transport.Call(ctx, node, "peer.roster", api.PeerRosterParams{Entries: entries}, nil)
+			if err := peer.Again(ctx, n.options.Platform.Clock, notifyAgain, peer.IsUnreached, func() error {
+				return n.transport.Call(ctx, node, rosterMethod, roster, nil)
 			}); err != nil {
 				n.log.Info("a node was not told of a removal", "node", node, "error", err)
 			}
 		})
 	}
-	telling.Wait()
+	reporting.Wait()
 }

@@ -25,7 +25,7 @@ func (m *mac) remove(other *mac) error {
 }
 
 // out says what is left of a removed Mac at some others.
-func (d *desk) out(gone *mac, at []*mac) func() string {
+func (d *scenario) out(gone *mac, at []*mac) func() string {
 	return func() string {
 		for _, m := range at {
 			if problem := m.alone(gone); problem != "" {
@@ -46,10 +46,10 @@ func TestRemove(t *testing.T) {
 	if testing.Short() {
 		t.Skip("twenty minutes of heartbeats")
 	}
-	in(t, 4, func(d *desk) {
+	in(t, 4, func(d *scenario) {
 		is := is.New(d.t)
 		gone, rest := d.macs[3], d.macs[:3]
-		gone.say(1)
+		gone.report(1)
 		d.pass(time.Second)
 		dry, err := d.macs[1].Remove(context.Background(), []api.NodeID{d.macs[0].identity.Node}, true)
 		is.NoErr(err)
@@ -59,20 +59,20 @@ func TestRemove(t *testing.T) {
 		is.True(took < time.Second)
 		is.Equal(gone.removals(), 1) // it was told
 		for _, m := range rest {
-			is.True(m.lending.pruned > 0)
+			is.True(m.sharing.pruned > 0)
 		}
 		is.True(errors.Is(d.macs[1].remove(gone), api.ReasonNotAMember))
 		// It goes on as if it knew nothing, and gets nowhere.
-		gone.say(2)
-		rest[0].say(99)
+		gone.report(2)
+		rest[0].report(99)
 		d.pass(10 * time.Minute)
 		is.Equal(d.out(gone, rest)(), "")
-		is.True(gone.hears(rest[0]) != 99)
+		is.True(gone.receives(rest[0]) != 99)
 		gone.halt()
 		gone.start()
 		d.pass(10 * time.Minute)
 		is.Equal(d.out(gone, rest)(), "")
-		is.True(gone.hears(rest[0]) != 99)
+		is.True(gone.receives(rest[0]) != 99)
 		is.Equal(d.broken(rest, 2), "")
 	})
 }
@@ -80,7 +80,7 @@ func TestRemove(t *testing.T) {
 // A Mac that is cut off is removed, comes back, and is out. What it let in
 // meanwhile is out too.
 func TestRemovedWhileCutOff(t *testing.T) {
-	in(t, 4, func(d *desk) {
+	in(t, 4, func(d *scenario) {
 		is := is.New(d.t)
 		gone, rest := d.macs[3], d.macs[:3]
 		friend := d.add()
@@ -91,7 +91,7 @@ func TestRemovedWhileCutOff(t *testing.T) {
 		code := gone.Pair(api.ClusterPairParams{}).Code
 		d.pass(time.Second)
 		is.NoErr(friend.join(code))
-		gone.say(13)
+		gone.report(13)
 		d.pass(time.Minute)
 		is.Equal(gone.removals(), 0)
 		is.Equal(d.out(gone, rest)(), "")
@@ -106,7 +106,7 @@ func TestRemovedWhileCutOff(t *testing.T) {
 // A Mac that was off while it was removed finds out that nobody knows it; it
 // comes back with another key only.
 func TestRemovedComesBackWithAnotherKey(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		gone, rest := d.macs[2], d.macs[:2]
 		gone.halt()
@@ -133,7 +133,7 @@ func TestRemovedComesBackWithAnotherKey(t *testing.T) {
 
 // Whoever leaves is out for all others, and begins anew.
 func TestLeave(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		leaver, rest := d.macs[1], d.macs[:1]
 		rest = append(rest[:1:1], d.macs[2])
@@ -149,7 +149,7 @@ func TestLeave(t *testing.T) {
 // Two remove each other at the same time, cut off from each other: every member
 // comes to the same end, whatever that is.
 func TestRemoveEachOther(t *testing.T) {
-	in(t, 4, func(d *desk) {
+	in(t, 4, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.macs[1], d.macs[2]
 		d.split([]*mac{d.macs[0], a}, []*mac{b, d.macs[3]}, true)

@@ -32,13 +32,13 @@ func TestRestart(t *testing.T) {
 				continue // the same happens at the same time, on another disk or by another clock
 			}
 			t.Run(name, func(t *testing.T) {
-				in(t, 4, func(d *desk) {
+				in(t, 4, func(d *scenario) {
 					is := is.New(d.t)
 					m := d.macs[2]
 					old := m.disk.copied()
 					m.put(api.KindSharing, "", json.RawMessage(`{"n":1}`))
 					for n := range 20 {
-						m.say(n)
+						m.report(n)
 						d.pass(50 * time.Millisecond)
 					}
 					d.pass(time.Second)
@@ -51,16 +51,16 @@ func TestRestart(t *testing.T) {
 						d.pass(30 * time.Second)
 						is.Equal(d.macs[0].State(m.identity.Node).Liveness, api.LivenessUnreachable)
 					}
-					is.Equal(d.macs[0].hears(m), 19) // what it said stays
-					d.macs[0].say(33)
+					is.Equal(d.macs[0].receives(m), 19) // what it said stays
+					d.macs[0].report(33)
 					change(m, old)
 					m.start()
-					m.say(50)
+					m.report(50)
 					d.whole(45 * time.Second) // what its owners do not put again within 30 s is deleted
-					d.within(time.Second, heard(d.macs, m, 50))
-					is.Equal(m.hears(d.macs[0]), 33)
-					m.say(51)
-					d.within(3*time.Second, heard(d.macs, m, 51))
+					d.within(time.Second, received(d.macs, m, 50))
+					is.Equal(m.receives(d.macs[0]), 33)
+					m.report(51)
+					d.within(3*time.Second, received(d.macs, m, 51))
 					d.pass(2 * time.Minute)
 					is.Equal(d.broken(d.macs, 2), "")
 				})
@@ -72,10 +72,10 @@ func TestRestart(t *testing.T) {
 // A Mac whose database is lost founds a cluster of its own; with a code it is
 // back in its place, with the same key.
 func TestLostDatabase(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		m := d.macs[2]
-		m.say(5)
+		m.report(5)
 		d.pass(time.Second)
 		m.crash()
 		m.disk = newDisk()
@@ -83,13 +83,13 @@ func TestLostDatabase(t *testing.T) {
 		d.pass(time.Minute)
 		is.True(m.holder.Cluster() != d.macs[0].holder.Cluster())
 		is.Equal(len(m.holder.Members()), 1)
-		is.Equal(d.macs[0].hears(m), 5) // stale, and not lost
+		is.Equal(d.macs[0].receives(m), 5) // stale, and not lost
 		code := d.macs[0].Pair(api.ClusterPairParams{}).Code
 		d.pass(time.Second)
 		is.NoErr(m.join(code))
-		m.say(6)
+		m.report(6)
 		d.whole(30 * time.Second)
-		d.within(time.Second, heard(d.macs, m, 6))
+		d.within(time.Second, received(d.macs, m, 6))
 		is.Equal(len(d.macs[0].holder.Members()), 3)
 	})
 }
@@ -97,7 +97,7 @@ func TestLostDatabase(t *testing.T) {
 // Whoever was away for longer than deletions are kept drops what it knew of
 // others, so that nothing comes back from the dead.
 func TestAwayForAMonth(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		writer, away := d.macs[0], d.macs[2]
 		writer.put(api.KindGPUProfile, "", json.RawMessage(`{"n":1}`))
@@ -117,13 +117,13 @@ func TestAwayForAMonth(t *testing.T) {
 			}
 			d.within(time.Minute, func() string { return d.broken(d.macs[:2], 2) })
 		}
-		writer.say(3)
+		writer.report(3)
 		away.start()
 		d.whole(time.Minute)
 		for _, m := range d.macs {
 			_, isThere := m.ledger.Get(key)
 			is.True(!isThere)
-			is.Equal(m.hears(writer), 3)
+			is.Equal(m.receives(writer), 3)
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestSplitForAMonth(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") == "" {
 		t.Skip("a month of timers")
 	}
-	in(t, 2, func(d *desk) {
+	in(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.macs[0], d.macs[1]
 		a.put(api.KindGPUProfile, "", json.RawMessage(`{"n":1}`))
@@ -158,7 +158,7 @@ func TestDuplicateIdentity(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes of handshakes")
 	}
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		log := d.listen()
 		d.macs[0].halt() // for its log
@@ -169,7 +169,7 @@ func TestDuplicateIdentity(t *testing.T) {
 		clone.identity, clone.disk = original.identity, original.disk.copied()
 		clone.start()
 		d.pass(time.Minute)
-		told := d.macs[0].liveness()
+		reported := d.macs[0].liveness()
 		host := d.net.Host(d.macs[0].host())
 		bytesBefore, _, dialsBefore := host.Traffic()
 		minutes := 1 // every dial is a handshake of real work
@@ -180,11 +180,11 @@ func TestDuplicateIdentity(t *testing.T) {
 		bytes, _, dials := host.Traffic()
 		is.True(bytes-bytesBefore < int64(minutes)*60*10_000)
 		is.True(dials-dialsBefore < int64(minutes)*60/2)
-		is.Equal(told(), nil) // the two say by turns that their addresses have changed
-		d.macs[0].say(77)
-		d.within(3*time.Second, heard([]*mac{d.macs[1], clone}, d.macs[0], 77))
-		clone.say(78)
-		d.within(3*time.Second, heard(d.macs[:2], clone, 78))
+		is.Equal(reported(), nil) // the two say by turns that their addresses have changed
+		d.macs[0].report(77)
+		d.within(3*time.Second, received([]*mac{d.macs[1], clone}, d.macs[0], 77))
+		clone.report(78)
+		d.within(3*time.Second, received(d.macs[:2], clone, 78))
 		is.Equal(d.broken(d.macs[:2], 2), "")
 		is.Equal(strings.Count(log(), "reason=duplicate_identity"), 1) // once, not at every dial
 		clone.halt()
@@ -192,15 +192,15 @@ func TestDuplicateIdentity(t *testing.T) {
 		original.start()
 		d.whole(time.Minute)
 		d.pass(twinForgotten + time.Minute)
-		twins := d.macs[0].heardTwins()
+		twins := d.macs[0].receivedTwins()
 		is.Equal(len(twins), 2) // that it is there, and that it is gone
 		is.Equal([]string{twins[0][0], twins[1][0]}, []string{string(original.identity.Node), string(original.identity.Node)})
 		is.True(strings.Contains(twins[0][1], " by en") && twins[1][1] == "")
 	})
 }
 
-// heardTwins are what was told of machines with one identity.
-func (m *mac) heardTwins() [][2]string {
+// receivedTwins are what was told of machines with one identity.
+func (m *mac) receivedTwins() [][2]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.twins)
@@ -208,7 +208,7 @@ func (m *mac) heardTwins() [][2]string {
 
 // A daemon that takes any port waits for the first interface to have one.
 func TestAnyPort(t *testing.T) {
-	in(t, 2, func(d *desk) {
+	in(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.macs[1].halt()
 		d.macs[1].blind = true

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/binary"
@@ -21,26 +22,26 @@ import (
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
 	"fulmen/native/memnet"
 )
 
-// desk is Macs in a bubble, each with an Ethernet on the LAN office (en0) and a
+// scenario is Macs in a bubble, each with an Ethernet on the LAN office (en0) and a
 // Thunderbolt interface on the LAN cable (en5), where there are only link-local
 // addresses.
-type desk struct {
-	t    testing.TB
-	net  *memnet.Network
-	air  *air
-	macs []*mac
-	log  slog.Handler
+type scenario struct {
+	t         testing.TB
+	net       *memnet.Network
+	multicast *multicast
+	macs      []*mac
+	log       slog.Handler
 }
 
 // mac is one machine, over the restarts of its daemon.
 type mac struct {
-	desk     *desk
+	scenario *scenario
 	at       int // its host and its addresses
 	identity cluster.Identity
 	disk     *disk
@@ -53,7 +54,7 @@ type mac struct {
 	holder  *Holder
 	ledger  *ledger.Ledger
 	writer  *ledger.Writer
-	lending *lending
+	sharing *sharing
 	stop    func()
 
 	set     atomic.Int64 // by how much the wall clock was set since
@@ -65,9 +66,9 @@ type mac struct {
 }
 
 // on runs a test with n Macs, each alone, their daemons started.
-func on(t *testing.T, n int, f func(*desk)) {
+func on(t *testing.T, n int, f func(*scenario)) {
 	t.Helper()
-	bubble(t, func(d *desk) {
+	bubble(t, func(d *scenario) {
 		for range n {
 			d.add().start()
 		}
@@ -78,9 +79,9 @@ func on(t *testing.T, n int, f func(*desk)) {
 
 // in runs a test with a cluster of n Macs that has existed before; its daemons
 // are started, and have found each other.
-func in(t *testing.T, n int, f func(*desk)) {
+func in(t *testing.T, n int, f func(*scenario)) {
 	t.Helper()
-	bubble(t, func(d *desk) {
+	bubble(t, func(d *scenario) {
 		d.found(n)
 		for _, m := range d.macs {
 			m.start()
@@ -90,10 +91,10 @@ func in(t *testing.T, n int, f func(*desk)) {
 	})
 }
 
-func bubble(t *testing.T, f func(*desk)) {
+func bubble(t *testing.T, f func(*scenario)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{t: t, net: memnet.New(5), air: &air{quiet: map[string]bool{}}, log: slog.DiscardHandler}
+		d := &scenario{t: t, net: memnet.New(5), multicast: &multicast{quiet: map[string]bool{}}, log: slog.DiscardHandler}
 		t.Cleanup(func() {
 			for _, m := range d.macs {
 				m.halt()
@@ -110,13 +111,13 @@ func identityOf(n int) cluster.Identity {
 	return cluster.NewIdentity(ed25519.NewKeyFromSeed(seed))
 }
 
-func (d *desk) add() *mac {
+func (d *scenario) add() *mac {
 	i := len(d.macs)
-	m := &mac{desk: d, at: i, identity: identityOf(i), disk: newDisk()}
+	m := &mac{scenario: d, at: i, identity: identityOf(i), disk: newDisk()}
 	d.net.Attach(m.host(), "en0", "office", m.office().Addr())
 	d.net.Attach(m.host(), "en5", "cable", m.cable().Addr())
-	d.air.attach(antenna{m.host(), "en0", "office", []netip.Addr{m.office().Addr()}})
-	d.air.attach(antenna{m.host(), "en5", "cable", []netip.Addr{m.cable().Addr()}})
+	d.multicast.attach(antenna{m.host(), "en0", "office", []netip.Addr{m.office().Addr()}})
+	d.multicast.attach(antenna{m.host(), "en5", "cable", []netip.Addr{m.cable().Addr()}})
 	m.sockets = d.net.Host(m.host())
 	d.macs = append(d.macs, m)
 	return m
@@ -124,7 +125,7 @@ func (d *desk) add() *mac {
 
 // found adds the Macs of one cluster, in which the first has added the others,
 // each of which remembers where that one was.
-func (d *desk) found(n int) {
+func (d *scenario) found(n int) {
 	var all []*mac
 	for range n {
 		all = append(all, d.add())
@@ -146,7 +147,7 @@ func (d *desk) found(n int) {
 	}
 }
 
-func (d *desk) must(err error) {
+func (d *scenario) must(err error) {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)
@@ -164,27 +165,27 @@ func (m *mac) cable() netip.Prefix {
 
 // start runs the daemon with what is on the disk.
 func (m *mac) start() {
-	d := m.desk
+	d := m.scenario
 	d.t.Helper()
 	back := m.back // what is left of a daemon that ended keeps its own clock
 	now := func() time.Time { return time.Now().Add(-back + time.Duration(m.set.Load())) }
 	began := time.Now()
 	clock := native.ClockFrom(now, func() time.Duration { return time.Since(began) + time.Second })
-	roster, _, err := cluster.OpenRoster(m.disk, m.identity, now())
+	roster, err := cluster.OpenRoster(m.disk, m.identity, now())
 	d.must(err)
 	m.holder = NewHolder(roster, m.disk)
 	m.ledger, m.writer, err = ledger.Open(ledger.Options{
 		Key: m.identity.Key(), Cluster: m.holder.Cluster(), Counter: m.disk, Store: m.disk, Members: m.holder, Now: now,
 	})
 	d.must(err)
-	m.lending = &lending{mapped: map[api.NodeID]string{}}
+	m.sharing = &sharing{mapped: map[api.NodeID]string{}}
 	m.Node, err = New(Options{
 		Identity: m.identity, Roster: m.holder, Ledger: m.ledger, Writer: m.writer,
-		Documents: documents{m.writer.Owner("cluster", api.KindReach, api.KindPending)}, Lending: m.lending,
-		Gate:      gatetest.New(gate.Config{Self: m.identity.Node, Electors: Electors{m.holder}, Clock: clock}),
-		Platform:  native.Platform{Clock: clock, Sockets: m.sockets, Discovery: voice{d.air, m.host()}},
+		Documents: ledger.Documents{Writer: m.writer.Owner("cluster", api.KindReach, api.KindPending)}, Sharing: m.sharing,
+		Gate:      peertest.NewGate(gate.Config{Self: m.identity.Node, Electors: m.holder, Clock: clock}),
+		Platform:  native.Platform{Clock: clock, Sockets: m.sockets, Discovery: hostDiscovery{d.multicast, m.host()}},
 		Addresses: m.disk, Discovery: m.disk, LastSeen: m.disk, Port: m.port(), Peers: m.peers, Version: "1.2.3-test",
-		Protocol: m.protocol[0], ProtocolMin: m.protocol[1],
+		Protocol: cmp.Or(m.protocol[0], api.Protocol), ProtocolMin: cmp.Or(m.protocol[1], api.ProtocolMin), Denied: func(string) {},
 		Card: func() pairing.Card {
 			return pairing.Card{Name: m.name(), ShortName: m.host(), ModelName: "Secret Studio", Version: "1.2.3-test"}
 		},
@@ -249,50 +250,43 @@ func (m *mac) halt() {
 // crash ends the daemon so that nobody hears of it.
 func (m *mac) crash() {
 	m.apart(true)
-	m.desk.pass(10 * time.Second) // what was open breaks
+	m.scenario.pass(10 * time.Second) // what was open breaks
 	m.halt()
 	m.apart(false)
 }
 
 // apart keeps a host from all others.
 func (m *mac) apart(is bool) {
-	for _, other := range m.desk.macs {
+	for _, other := range m.scenario.macs {
 		if other.at != m.at {
-			m.desk.net.SetApart(m.host(), other.host(), is)
+			m.scenario.net.SetApart(m.host(), other.host(), is)
 		}
 	}
 }
 
 func (m *mac) put(kind api.Kind, name string, value any) {
-	m.desk.t.Helper()
-	m.desk.must(m.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value}))
+	m.scenario.t.Helper()
+	m.scenario.must(m.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value}))
 }
 
-// say writes a number that others are to hear.
-func (m *mac) say(n int) {
+// report writes a number that others are to hear.
+func (m *mac) report(n int) {
 	m.put(api.KindThunderbolt, "1", json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)))
 }
 
-// hears is the number of another Mac as it is held here; -1 if none is.
-func (m *mac) hears(of *mac) int {
+// receives is the number of another Mac as it is held here; -1 if none is.
+func (m *mac) receives(of *mac) int {
 	record, found := m.ledger.Get(api.Key{Node: of.identity.Node, Kind: api.KindThunderbolt, Name: "1"})
 	if !found {
 		return -1
 	}
 	var value struct{ N int }
-	m.desk.must(record.Decode(&value))
+	m.scenario.must(record.Decode(&value))
 	return value.N
 }
 
-// documents is this package's Documents over a writer.
-type documents struct{ *ledger.Writer }
-
-func (o documents) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	return o.Writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
-}
-
-// lending is what a person has said.
-type lending struct {
+// sharing is what a person has said.
+type sharing struct {
 	mu      sync.Mutex
 	cluster api.ClusterID
 	account string
@@ -301,28 +295,28 @@ type lending struct {
 	pruned  int
 }
 
-func (l *lending) CheckAccount(name string) error {
+func (l *sharing) CheckAccount(name string) error {
 	if name == "root" {
 		return errors.New("no job runs as root")
 	}
 	return nil
 }
 
-func (l *lending) Join(c api.ClusterID, account string, changes api.ChangeSharing) error {
+func (l *sharing) Join(c api.ClusterID, account string, changes api.ChangeSharing) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cluster, l.account, l.changes = c, account, changes
 	return nil
 }
 
-func (l *lending) MapUser(c api.ClusterMapUserParams) error {
+func (l *sharing) MapUser(c api.ClusterMapUserParams) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mapped[c.Node] = c.Account
 	return nil
 }
 
-func (l *lending) Prune() error {
+func (l *sharing) Prune() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pruned++
@@ -330,7 +324,7 @@ func (l *lending) Prune() error {
 }
 
 // listen keeps everything that daemons log which are started from now on.
-func (d *desk) listen() (said func() string) {
+func (d *scenario) listen() (reported func() string) {
 	var mu sync.Mutex
 	var all bytes.Buffer
 	d.log = slog.NewTextHandler(lockedWriter{&mu, &all}, &slog.HandlerOptions{Level: slog.LevelDebug})
@@ -353,51 +347,51 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 }
 
 // pass lets time go by.
-func (d *desk) pass(took time.Duration) {
+func (d *scenario) pass(took time.Duration) {
 	time.Sleep(took)
 	synctest.Wait()
 }
 
 // within waits until problem says nothing any more, and fails the test where it
 // still does after the limit.
-func (d *desk) within(limit time.Duration, problem func() string) time.Duration {
+func (d *scenario) within(limit time.Duration, problem func() string) time.Duration {
 	d.t.Helper()
 	began := time.Now()
 	for {
 		synctest.Wait()
-		said := problem()
-		if said == "" {
+		reported := problem()
+		if reported == "" {
 			return time.Since(began)
 		}
 		if time.Since(began) >= limit {
-			d.t.Fatalf("after %s: %s", limit, said)
+			d.t.Fatalf("after %s: %s", limit, reported)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // running are the Macs whose daemons run.
-func (d *desk) running() []*mac {
+func (d *scenario) running() []*mac {
 	return slices.DeleteFunc(slices.Clone(d.macs), func(m *mac) bool { return m.stop == nil })
 }
 
 // whole waits until all Macs that run hold the same, have each other for alive,
 // and reach each other by both LANs.
-func (d *desk) whole(limit time.Duration) time.Duration {
+func (d *scenario) whole(limit time.Duration) time.Duration {
 	d.t.Helper()
 	return d.within(limit, func() string { return d.broken(d.running(), 2) })
 }
 
 // broken says what keeps Macs from being one cluster whose members reach each
 // other by so many paths.
-func (d *desk) broken(macs []*mac, paths int) string {
+func (d *scenario) broken(macs []*mac, paths int) string {
 	for _, m := range macs {
 		for _, o := range macs {
 			if m == o {
 				continue
 			}
 			if !m.holder.IsMember(o.identity.Node) {
-				return fmt.Sprintf("%s is no member for %s", o.host(), m.host())
+				return fmt.Sprintf("%s is not a member for %s", o.host(), m.host())
 			}
 			if s := m.State(o.identity.Node); s.Liveness != api.LivenessAlive {
 				return fmt.Sprintf("%s has %s for %s (%s)", m.host(), o.host(), s.Liveness, s.Reason)
@@ -423,7 +417,7 @@ func (m *mac) active(to *mac) []string {
 }
 
 // disagreement says what two Macs hold differently of what both should have.
-func (d *desk) disagreement(macs []*mac) string {
+func (d *scenario) disagreement(macs []*mac) string {
 	first := macs[0].view(macs)
 	for _, m := range macs[1:] {
 		view := m.view(macs)

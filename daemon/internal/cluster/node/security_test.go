@@ -23,74 +23,75 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/cluster/replica"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
-// ear keeps what a host's connections receive.
-type ear struct {
+// listener keeps what a host's connections receive.
+type listener struct {
 	native.Sockets
-	mu    sync.Mutex
-	heard bytes.Buffer
+	mu       sync.Mutex
+	received bytes.Buffer
 }
 
-func (e *ear) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
+func (e *listener) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	l, err := e.Sockets.Listen(ctx, iface, at)
-	return earListener{l, e}, err
+	return listenerListener{l, e}, err
 }
 
-func (e *ear) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
+func (e *listener) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
 	c, err := e.Sockets.Dial(ctx, iface, source, to)
 	if err != nil {
 		return nil, err
 	}
-	return earConn{c, e}, nil
+	return listenerConn{c, e}, nil
 }
 
-func (e *ear) take() []byte {
+func (e *listener) take() []byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all := bytes.Clone(e.heard.Bytes())
-	e.heard.Reset()
+	all := bytes.Clone(e.received.Bytes())
+	e.received.Reset()
 	return all
 }
 
-type earListener struct {
+type listenerListener struct {
 	net.Listener
-	ear *ear
+	listener *listener
 }
 
-func (l earListener) Accept() (net.Conn, error) {
+func (l listenerListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return earConn{c, l.ear}, nil
+	return listenerConn{c, l.listener}, nil
 }
 
-type earConn struct {
+type listenerConn struct {
 	net.Conn
-	ear *ear
+	listener *listener
 }
 
-func (c earConn) Read(p []byte) (int, error) {
+func (c listenerConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.ear.mu.Lock()
-	defer c.ear.mu.Unlock()
-	c.ear.heard.Write(p[:n])
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.listener.received.Write(p[:n])
 	return n, err
 }
 
 // leaks says what of a cluster is in some bytes.
-func (d *desk) leaks(heard []byte, of ...*mac) string {
+func (d *scenario) leaks(received []byte, of ...*mac) string {
 	secrets := []string{"Secret Studio", "1.2.3-test", "Mac15,14", string(of[0].holder.Cluster())}
 	for _, m := range of {
 		secrets = append(secrets, m.name(), m.host(), string(m.identity.Node), m.identity.Node.Display(), string(m.identity.Public()),
 			base64.StdEncoding.EncodeToString(m.identity.Public()))
 	}
 	for _, s := range secrets {
-		if bytes.Contains(heard, []byte(s)) {
+		if bytes.Contains(received, []byte(s)) {
 			return fmt.Sprintf("%q", s)
 		}
 	}
@@ -99,28 +100,28 @@ func (d *desk) leaks(heard []byte, of ...*mac) string {
 
 // A daemon of a stranger next to a cluster hears announcements in which nobody
 // is named, is dialled by nobody, and gets nothing by dialling.
-func TestStrangerLearnsNothing(t *testing.T) {
-	in(t, 3, func(d *desk) {
+func TestNonMemberLearnsNothing(t *testing.T) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
-		stranger := d.add()
-		ear := &ear{Sockets: stranger.sockets}
-		stranger.sockets = ear
-		stranger.peers = []string{d.macs[0].office().Addr().String(), d.macs[1].office().Addr().String()}
-		stranger.start()
+		nonMember := d.add()
+		listener := &listener{Sockets: nonMember.sockets}
+		nonMember.sockets = listener
+		nonMember.peers = []string{d.macs[0].office().Addr().String(), d.macs[1].office().Addr().String()}
+		nonMember.start()
 		for n := range 10 {
-			d.macs[1].say(n)
+			d.macs[1].report(n)
 			d.pass(time.Minute)
 		}
 		for _, code := range []string{"ABCD-EFGH"} {
-			err := stranger.join(code, at(d.macs[0]))
+			err := nonMember.join(code, at(d.macs[0]))
 			is.True(errors.Is(err, api.ReasonUnreachable))
 		}
-		heard := ear.take()
-		d.t.Logf("a stranger has received %d bytes", len(heard))
-		is.Equal(d.leaks(heard, d.macs[:3]...), "")
-		is.True(len(heard) < 100) // alerts of TLS, no certificate
-		for _, s := range d.air.announced() {
-			if s.host == stranger.host() {
+		received := listener.take()
+		d.t.Logf("a stranger has received %d bytes", len(received))
+		is.Equal(d.leaks(received, d.macs[:3]...), "")
+		is.True(len(received) < 100) // alerts of TLS, no certificate
+		for _, s := range d.multicast.announced() {
+			if s.host == nonMember.host() {
 				continue
 			}
 			text, isOurs := discover.ParseText(s.TXT)
@@ -133,15 +134,15 @@ func TestStrangerLearnsNothing(t *testing.T) {
 		// While a code is shown, and tried wrongly, no more is known than whose it is; and nothing of who tries.
 		d.macs[0].Pair(api.ClusterPairParams{})
 		d.pass(5 * time.Second)
-		is.True(errors.Is(stranger.join("ABCD-EFGH", at(d.macs[0])), api.ReasonWrongCode))
-		is.Equal(stranger.alone(d.macs[0]), "")
-		is.Equal(len(stranger.pendings()), 1)
-		for _, p := range stranger.pendings() {
+		is.True(errors.Is(nonMember.join("ABCD-EFGH", at(d.macs[0])), api.ReasonWrongCode))
+		is.Equal(nonMember.alone(d.macs[0]), "")
+		is.Equal(len(nonMember.pendings()), 1)
+		for _, p := range nonMember.pendings() {
 			is.Equal([]string{p.Name, p.ModelName}, []string{d.macs[0].name(), "Secret Studio"})
 		}
 		for _, p := range d.macs[0].pendings() {
 			is.Equal(p.ModelName, "")
-			is.True(!strings.Contains(p.Name, stranger.name()))
+			is.True(!strings.Contains(p.Name, nonMember.name()))
 		}
 	})
 }
@@ -149,7 +150,7 @@ func TestStrangerLearnsNothing(t *testing.T) {
 // Another Mac that shows a code at the same time gets nothing out of the one that
 // is typed: a person has to say which is meant, and it cannot prove it.
 func TestCodeIsOfTheRightMac(t *testing.T) {
-	on(t, 3, func(d *desk) {
+	on(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		host, middle, guest := d.macs[0], d.macs[1], d.macs[2]
 		code := host.Pair(api.ClusterPairParams{}).Code
@@ -172,7 +173,7 @@ func (m *mac) call(to *mac, method string, params, result any) error {
 
 // A member reaches the methods of peers and no other.
 func TestMembersCallNoLocalMethod(t *testing.T) {
-	in(t, 2, func(d *desk) {
+	in(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		for _, method := range api.Methods() {
 			if method.Class == api.ClassPeer {
@@ -187,10 +188,10 @@ func TestMembersCallNoLocalMethod(t *testing.T) {
 // A member can say nothing in another one's name: not in a new document, nor in
 // a newer version of one, nor in one signed for another cluster.
 func TestMembersCannotWriteOthersFacts(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		bad, victim, third := d.macs[0], d.macs[1], d.macs[2]
-		victim.say(1)
+		victim.report(1)
 		d.pass(time.Second)
 		key := api.Key{Node: victim.identity.Node, Kind: api.KindThunderbolt, Name: "1"}
 		record, found := bad.ledger.Get(key)
@@ -224,7 +225,7 @@ func TestMembersCannotWriteOthersFacts(t *testing.T) {
 		}
 		d.pass(2 * time.Minute)
 		for _, m := range d.macs {
-			is.Equal(m.hears(victim), 1)
+			is.Equal(m.receives(victim), 1)
 			is.Equal(len(m.ledger.List(ledger.Filter{Nodes: []api.NodeID{identityOf(99).Node}})), 0)
 			_, isThere := m.ledger.Get(api.Key{Node: victim.identity.Node, Kind: api.KindThunderbolt, Name: "2"})
 			is.True(!isThere)
@@ -232,14 +233,14 @@ func TestMembersCannotWriteOthersFacts(t *testing.T) {
 		// What the victim itself signed would have been taken, from whomever.
 		genuine := forge(func(doc *api.Document) { doc.Value = json.RawMessage(`{"n":2}`) }, victim.identity.Key(), id)
 		is.NoErr(bad.call(third, "peer.put", map[string]any{"docs": []json.RawMessage{genuine}}, nil))
-		is.Equal(third.hears(victim), 2)
+		is.Equal(third.receives(victim), 2)
 	})
 }
 
 // Entries of the roster that no member has signed, or that say of another one
 // that it has, admit nobody.
 func TestForgedRoster(t *testing.T) {
-	in(t, 2, func(d *desk) {
+	in(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		bad, victim := d.macs[0], d.macs[1]
 		outsider := identityOf(50)
@@ -256,8 +257,7 @@ func TestForgedRoster(t *testing.T) {
 		}
 		other, err := cluster.FoundRoster(outsider, time.Now())
 		is.NoErr(err)
-		foreign, err := encoded(other)
-		is.NoErr(err)
+		foreign, _ := replica.EncodeEntries(other.Log())
 		for _, entries := range [][]json.RawMessage{
 			{entry(outsider, outsider, r.Heads())},             // of itself
 			{entry(bad.identity, victim.identity, r.Heads())},  // in another's name
@@ -279,21 +279,21 @@ func TestForgedRoster(t *testing.T) {
 }
 
 // certificateOf is one that a node would show.
-func certificateOf(d *desk, id cluster.Identity) tls.Certificate {
+func certificateOf(d *scenario, id cluster.Identity) tls.Certificate {
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(nil, template, template, id.Public(), id.Key())
 	d.must(err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: id.Key()}
 }
 
-// knock connects to a Mac with a key, under the name of today that every node
+// connect connects to a Mac with a key, under the name of today that every node
 // can make that ever was a member, and waits for an answer.
-func (m *mac) knock(from *mac, id cluster.Identity, alpn string, carries api.PeerConnKind) error {
+func (m *mac) connect(from *mac, id cluster.Identity, alpn string, carries api.PeerConnKind) error {
 	raw, err := from.sockets.Dial(context.Background(), "en0", netip.Addr{}, netip.AddrPortFrom(m.office().Addr(), api.PeerPort))
-	m.desk.must(err)
+	m.scenario.must(err)
 	name := cluster.DailyID(m.holder.Cluster(), m.identity.Node, cluster.UseDial, time.Now()) + ".fulmen"
 	conn := tls.Client(raw, &tls.Config{
-		NextProtos: []string{alpn}, ServerName: name, InsecureSkipVerify: true, Certificates: []tls.Certificate{certificateOf(m.desk, id)},
+		NextProtos: []string{alpn}, ServerName: name, InsecureSkipVerify: true, Certificates: []tls.Certificate{certificateOf(m.scenario, id)},
 	})
 	defer conn.Close()
 	if err := conn.HandshakeContext(context.Background()); err != nil {
@@ -306,13 +306,13 @@ func (m *mac) knock(from *mac, id cluster.Identity, alpn string, carries api.Pee
 }
 
 // What a removed node has open ends at once, and it gets in by no door.
-func TestRemovedIsOutOfEveryDoor(t *testing.T) {
-	in(t, 3, func(d *desk) {
+func TestRemovedIsOutOfEveryRoute(t *testing.T) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		gone, host := d.macs[2], d.macs[0]
 		stream, err := gone.transport.Stream(context.Background(), host.identity.Node, api.PeerConn{Carries: api.ConnStream})
 		is.NoErr(err)
-		is.NoErr(host.knock(gone, gone.identity, api.ALPN, api.ConnCalls)) // as long as it is a member
+		is.NoErr(host.connect(gone, gone.identity, api.ALPN, api.ConnCalls)) // as long as it is a member
 		is.NoErr(host.remove(gone))
 		d.pass(time.Second)
 		_, err = stream.Read(make([]byte, 1))
@@ -321,7 +321,7 @@ func TestRemovedIsOutOfEveryDoor(t *testing.T) {
 		gone.halt()
 		for _, carries := range []api.PeerConnKind{api.ConnPackets, api.ConnCalls, api.ConnStream, api.ConnPair} {
 			for _, alpn := range []string{api.ALPN, transport.PairALPN} {
-				is.True(host.knock(gone, gone.identity, alpn, carries) != nil)
+				is.True(host.connect(gone, gone.identity, alpn, carries) != nil)
 			}
 		}
 	})
@@ -330,14 +330,14 @@ func TestRemovedIsOutOfEveryDoor(t *testing.T) {
 // Neither the code nor the secret of an invitation is in what is logged, in
 // documents, in records, or on the wire.
 func TestSecretsAreNowhere(t *testing.T) {
-	bubble(t, func(d *desk) {
+	bubble(t, func(d *scenario) {
 		is := is.New(d.t)
 		log := d.listen()
 		for range 4 {
 			d.add().start()
 		}
 		host := d.macs[0]
-		wire := &ear{Sockets: d.net.Host(host.host())}
+		wire := &listener{Sockets: d.net.Host(host.host())}
 		host.halt()
 		host.sockets = wire
 		host.start()
@@ -354,33 +354,33 @@ func TestSecretsAreNowhere(t *testing.T) {
 		is.NoErr(host.Answer(context.Background(), api.ClusterAnswerParams{Node: d.macs[3].identity.Node, Code: shown}))
 		d.whole(time.Minute)
 		host.halt()
-		said := log() + string(wire.take())
+		reported := log() + string(wire.take())
 		for _, m := range d.macs {
 			for _, record := range m.ledger.List(ledger.Filter{Deleted: true}) {
 				raw, err := record.JSON()
 				is.NoErr(err)
-				said += string(raw)
+				reported += string(raw)
 			}
 			kept, err := m.disk.Load()
 			is.NoErr(err)
 			for _, doc := range kept {
 				raw, err := json.Marshal(doc)
 				is.NoErr(err)
-				said += string(raw)
+				reported += string(raw)
 			}
-			said += m.disk.raw()
+			reported += m.disk.raw()
 		}
-		is.True(len(said) > 10_000)
+		is.True(len(reported) > 10_000)
 		line := strings.TrimPrefix(invitation.Invite, "fulmen-invite-1.")
 		for _, secret := range []string{code, shown, wrong(code), line, line[len(line)-30:], line[:30]} {
 			plain := strings.ReplaceAll(secret, "-", "")
 			is.True(len(plain) >= 8)
 			for _, form := range []string{secret, plain, strings.ToLower(plain), strings.ToLower(secret), base64.StdEncoding.EncodeToString([]byte(plain))} {
-				is.True(!strings.Contains(said, form)) // a secret
+				is.True(!strings.Contains(reported, form)) // a secret
 			}
 		}
 		for _, m := range d.macs {
-			is.True(!strings.Contains(said, string(m.identity.Key().Seed())))
+			is.True(!strings.Contains(reported, string(m.identity.Key().Seed())))
 		}
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/matryer/is"
 )
 
-// heard says who of some Macs has not heard a number of another one.
-func heard(macs []*mac, of *mac, n int) func() string {
+// received says who of some Macs has not heard a number of another one.
+func received(macs []*mac, of *mac, n int) func() string {
 	return func() string {
 		for _, m := range macs {
-			if m.hears(of) != n {
-				return fmt.Sprintf("%s has %d of %s, not %d", m.host(), m.hears(of), of.host(), n)
+			if m.receives(of) != n {
+				return fmt.Sprintf("%s has %d of %s, not %d", m.host(), m.receives(of), of.host(), n)
 			}
 		}
 		return ""
@@ -27,7 +27,7 @@ func TestClusterOfEverySize(t *testing.T) {
 			if n > 3 && testing.Short() {
 				t.Skip("seconds of handshakes")
 			}
-			bubble(t, func(d *desk) {
+			bubble(t, func(d *scenario) {
 				d.found(n)
 				for _, m := range d.macs {
 					m.start()
@@ -39,10 +39,10 @@ func TestClusterOfEverySize(t *testing.T) {
 }
 
 func TestChangeReachesAll(t *testing.T) {
-	in(t, 3, func(d *desk) {
+	in(t, 3, func(d *scenario) {
 		is := is.New(d.t)
-		d.macs[1].say(7)
-		took := d.within(3*time.Second, heard(d.macs, d.macs[1], 7))
+		d.macs[1].report(7)
+		took := d.within(3*time.Second, received(d.macs, d.macs[1], 7))
 		is.True(took < 100*time.Millisecond)
 	})
 }

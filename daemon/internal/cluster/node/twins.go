@@ -15,8 +15,8 @@ const twinForgotten = 2 * time.Minute
 
 // twins are the members whose identity two machines have.
 type twins struct {
-	clock native.Clock
-	tell  func(node api.NodeID, at string)
+	clock  native.Clock
+	notify func(node api.NodeID, at string)
 
 	mu    sync.Mutex
 	until map[api.NodeID]native.Timer
@@ -47,12 +47,12 @@ func (t *twins) seen(node api.NodeID, at transport.Path) {
 		}
 		t.mu.Unlock()
 		if isOver {
-			t.tell(node, "")
+			t.notify(node, "")
 		}
 	})
 	t.until[node] = again
 	t.mu.Unlock()
 	if timer == nil {
-		t.tell(node, at.Address.String()+" by "+at.Interface)
+		t.notify(node, at.Address.String()+" by "+at.Interface)
 	}
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
@@ -43,28 +44,21 @@ func (n *Node) Paths(node api.NodeID) []api.PathView {
 // Flush tells the members that are reached what this node says of itself now, and
 // waits until they have heard it, or ctx ends.
 func (n *Node) Flush(ctx context.Context) error {
-	waiting := 0
-	done := make(chan error)
-	for _, node := range n.options.Roster.Members() {
-		if node == n.self || !n.transport.Reachable(node) {
-			continue
-		}
-		waiting++
-		go func() {
-			select {
-			case done <- n.replica.LastWord(ctx, node):
-			case <-ctx.Done():
-			}
-		}()
+	var reporting sync.WaitGroup
+	for _, node := range n.inReach() {
+		reporting.Go(func() { _ = n.replica.LastWord(ctx, node) }) // who cannot be told keeps nobody waiting for longer
 	}
-	for ; waiting > 0; waiting-- {
-		select {
-		case <-done: // who does not answer is not waited for longer than the others
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	publicError := make(chan struct{})
+	go func() { reporting.Wait(); close(publicError) }()
+	if !native.Wait(ctx, n.options.Platform.Clock, native.Forever, publicError) {
+		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// inReach are the other members that a path leads to.
+func (n *Node) inReach() []api.NodeID {
+	return slices.DeleteFunc(n.Members(), func(node api.NodeID) bool { return node == n.self || !n.transport.Reachable(node) })
 }
 
 // Members are all members.

@@ -50,10 +50,7 @@ func Ask(ctx context.Context, conn Conn, clock native.Clock) (claim Claim, err e
 	if err := l.greet(true); err != nil {
 		return Claim{}, err
 	}
-	if err := l.send(message{Ask: &empty{}}); err != nil {
-		return Claim{}, err
-	}
-	m, err := l.receive("the other Mac to say who it is", "claim")
+	m, err := l.ask(message{Ask: &empty{}}, "the other Mac to say who it is", "claim")
 	if err != nil {
 		return Claim{}, err
 	}

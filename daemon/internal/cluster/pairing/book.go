@@ -51,11 +51,8 @@ type page struct {
 }
 
 // NewBook makes an empty book. changed is called, on any goroutine and without a
-// lock, when Standing has changed; nil = nobody looks.
+// lock, when Standing has changed.
 func NewBook(clock native.Clock, changed func()) *Book {
-	if changed == nil {
-		changed = func() {}
-	}
 	return &Book{clock: clock, changed: changed, invites: map[string]*page{}}
 }
 
@@ -63,13 +60,13 @@ func NewBook(clock native.Clock, changed func()) *Book {
 // counts that nobody has used, it is given again.
 func (b *Book) Open() (Code, time.Time) {
 	b.mu.Lock()
-	if p := b.code; p != nil && p.winner == nil && b.refusal(p) == "" {
+	if p := b.code; p != nil && p.winner == nil && b.refusalLocked(p) == "" {
 		defer b.mu.Unlock()
 		return p.secret.(Code), p.until
 	}
-	b.drop(b.code)
+	b.dropLocked(b.code)
 	code := newCode()
-	b.code = b.page(code, api.CodeTTL)
+	b.code = b.pageLocked(code, api.CodeTTL)
 	until := b.code.until
 	b.mu.Unlock()
 	b.changed()
@@ -80,7 +77,7 @@ func (b *Book) Open() (Code, time.Time) {
 func (b *Book) Close() {
 	b.mu.Lock()
 	was := b.code
-	b.drop(was)
+	b.dropLocked(was)
 	b.code = nil
 	b.mu.Unlock()
 	if was != nil {
@@ -97,7 +94,7 @@ func (b *Book) Invite(key ed25519.PublicKey, addresses []netip.Addr, port int, v
 	}
 	switch {
 	case validity < 0 || validity > MaxInviteValidity:
-		return Invitation{}, time.Time{}, api.Errorf(api.ReasonBadValue, "valid_s", "An invitation counts for at most %g hours.", MaxInviteValidity.Hours())
+		return Invitation{}, time.Time{}, api.Errorf(api.ReasonBadValue, "valid_s", "An invitation is valid for at most %g hours.", MaxInviteValidity.Hours())
 	case len(key) != ed25519.PublicKeySize || port < 1 || port > 65535:
 		return Invitation{}, time.Time{}, api.Errorf(api.ReasonBadValue, "invite", "An invitation needs a key and a port.")
 	}
@@ -105,23 +102,22 @@ func (b *Book) Invite(key ed25519.PublicKey, addresses []netip.Addr, port int, v
 	defer b.mu.Unlock()
 	count := 0
 	for _, p := range b.invites {
-		if p.winner == nil && b.refusal(p) == "" {
+		if p.winner == nil && b.refusalLocked(p) == "" {
 			count++
 		}
 	}
 	if count >= MaxInvitations {
-		e := api.Errorf(api.ReasonPairingBusy, "invite", "%d invitations count already.", count)
-		e.Data.Remedy = "Use one of them, or wait until they have expired."
-		return Invitation{}, time.Time{}, e
+		return Invitation{}, time.Time{}, api.Errorf(api.ReasonPairingBusy, "invite", "This Mac already has %d valid invitations, the most that it can have.", count).
+			WithRemedy("Use one of them, or wait until they have expired.")
 	}
 	i := newInvitation(key, addresses, port)
-	p := b.page(i, validity)
+	p := b.pageLocked(i, validity)
 	b.invites[i.id()] = p
 	return i, p.until, nil
 }
 
-// page begins a secret's time. The caller holds mu.
-func (b *Book) page(s Secret, validity time.Duration) *page {
+// pageLocked begins a secret's time.
+func (b *Book) pageLocked(s Secret, validity time.Duration) *page {
 	p := &page{secret: s, expires: b.clock.Boot() + validity, until: b.clock.Now().Add(validity)}
 	p.timer = b.clock.AfterFunc(validity, func() { b.expire(p) })
 	return p
@@ -142,16 +138,15 @@ func (b *Book) expire(p *page) {
 	b.changed()
 }
 
-// drop ends a code's timer. The caller holds mu.
-func (b *Book) drop(p *page) {
+// dropLocked ends a code's timer.
+func (b *Book) dropLocked(p *page) {
 	if p != nil {
 		p.timer.Stop()
 	}
 }
 
-// refusal is why a secret does not count, whoever asks; empty where it does. The
-// caller holds mu.
-func (b *Book) refusal(p *page) api.Reason {
+// refusalLocked is why a secret does not count, whoever asks; empty where it does.
+func (b *Book) refusalLocked(p *page) api.Reason {
 	_, isCode := p.secret.(Code)
 	switch {
 	case isCode && len(p.tries) >= api.MaxCodeTries:
@@ -209,7 +204,7 @@ func (b *Book) Standing() Standing {
 	if p == nil {
 		return Standing{}
 	}
-	s := Standing{Code: p.secret.(Code), ExpiresAt: p.until, TriesLeft: p.left(), Tries: slices.Clone(p.tries), Reason: b.refusal(p)}
+	s := Standing{Code: p.secret.(Code), ExpiresAt: p.until, TriesLeft: p.left(), Tries: slices.Clone(p.tries), Reason: b.refusalLocked(p)}
 	if p.winner != nil {
 		s.UsedBy = api.NodeIDFromKey(p.winner)
 	}

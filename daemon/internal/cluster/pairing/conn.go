@@ -17,7 +17,8 @@ const (
 	sessionSize = 32
 )
 
-// Conn is a connection with a stranger.
+// Conn is a connection with a stranger: it has proved that it holds its key, and
+// nothing else.
 type Conn struct {
 	net.Conn
 	// PeerKey is the key that the other side has shown to hold.

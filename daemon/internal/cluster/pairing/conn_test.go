@@ -71,10 +71,10 @@ func TestEnterRefusesToBegin(t *testing.T) {
 		is, shower, typer := macs(t)
 		a, _ := connect(t, typer, shower)
 		is.Equal((<-typer.enter(t, a, Code{}, WantsJoin)).reason(), api.ReasonBadValue)
-		is.Equal(len(said(a)), 0)
+		is.Equal(len(disclosed(a)), 0)
 		a, _ = connect(t, typer, shower)
 		a.Session = nil
 		is.Equal((<-typer.enter(t, a, mustCode(t, "7K3MQ2XA"), WantsJoin)).reason(), api.ReasonInternal)
-		is.Equal(len(said(a)), 0)
+		is.Equal(len(disclosed(a)), 0)
 	})
 }

@@ -40,10 +40,7 @@ func Enter(ctx context.Context, conn Conn, secret Secret, wants Wants, side Side
 	if err := enterSecret(l, secret, wants, side); err != nil {
 		return Outcome{}, err
 	}
-	if err := l.send(message{Card: &side.Card}); err != nil {
-		return Outcome{}, err
-	}
-	m, err := l.receive("the other Mac's card", "card")
+	m, err := l.ask(message{Card: &side.Card}, "the other Mac's card", "card")
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -57,10 +54,7 @@ func enterSecret(l *line, secret Secret, wants Wants, side Side) error {
 		return err
 	}
 	begin := start{With: secret.kind(), Invite: secret.id(), Wants: wants, share: share{Share: run.Message().Share, Key: side.Key}}
-	if err := l.send(message{Start: &begin}); err != nil {
-		return err
-	}
-	m, err := l.receive("the other Mac to begin the proof", "share")
+	m, err := l.ask(message{Start: &begin}, "the other Mac to begin the proof", "share")
 	if err != nil {
 		return err
 	}
@@ -68,10 +62,7 @@ func enterSecret(l *line, secret Secret, wants Wants, side Side) error {
 	if err != nil {
 		return l.refuse(err, 0)
 	}
-	if err := l.send(message{Confirm: &confirm{Tag: result.Confirm()}}); err != nil {
-		return err
-	}
-	if m, err = l.receive("the other Mac to check the code", "confirm"); err != nil {
+	if m, err = l.ask(message{Confirm: &confirm{Tag: result.Confirm()}}, "the other Mac to check the code", "confirm"); err != nil {
 		return err
 	}
 	if _, err := result.Check(m.Confirm.Tag); err != nil {

@@ -75,16 +75,16 @@ func FuzzShow(f *testing.F) {
 		f.Add(bytes.Join([][]byte{framed(len(goodHello), goodHello), framed(len(raw), string(raw)), framed(len(tag), string(tag))}, nil))
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		m.book = NewBook(m.clock, nil)
+		m.book = NewBook(m.clock, func() {})
 		m.book.Open()
 		defer m.book.Close()
 		c := &canned{in: bytes.NewReader(sent)}
 		out, err := Show(t.Context(), Conn{Conn: c, PeerKey: other.Public(), Session: make([]byte, sessionSize)}, m.book, m.side())
-		if !out.WasAsked && err == nil || out.IsAcknowledged {
+		if !out.WasAsked && err == nil || out.Peer.Node != "" {
 			t.Fatal("a stranger was let in")
 		}
 		// Who asks is told name and model while a code is shown, and the rest of the card is for who proves it.
-		if said := c.out.Bytes(); bytes.Contains(said, []byte("secret-name")) || !out.WasAsked && bytes.Contains(said, []byte("ecret")) {
+		if disclosed := c.out.Bytes(); bytes.Contains(disclosed, []byte("secret-name")) || !out.WasAsked && bytes.Contains(disclosed, []byte("ecret")) {
 			t.Fatal("the card went to a stranger")
 		}
 		if m.book.code.isTested {
@@ -113,7 +113,7 @@ func FuzzInvitation(f *testing.F) {
 			return
 		}
 		again, err := ParseInvitation(i.Line())
-		if err != nil || again.Line() != i.Line() || again.reveal() != i.reveal() || i.Port == 0 || !i.Node().Valid() {
+		if err != nil || again.Line() != i.Line() || again.reveal() != i.reveal() || i.Port == 0 || !api.NodeIDFromKey(i.PublicKey).Valid() {
 			t.Fatalf("%q reads as something that does not read back", line)
 		}
 	})

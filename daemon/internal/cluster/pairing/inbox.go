@@ -43,17 +43,17 @@ type Inbox struct {
 }
 
 type entry struct {
-	pending api.Pending
-	heard   time.Duration
-	expires time.Duration // when the code stops to count
+	pending  api.Pending
+	received time.Duration
+	expires  time.Duration // when the code stops to count
 }
 
 // NewInbox makes an empty inbox.
 func NewInbox() *Inbox { return &Inbox{entries: map[api.NodeID]*entry{}} }
 
-// Hear takes up a Mac that asks, and reports whether List has changed. New ones
+// Receive takes up a Mac that asks, and reports whether List has changed. New ones
 // that come too fast, or are too many, are left out; they may ask again.
-func (b *Inbox) Hear(at Moment, a Asking) bool {
+func (b *Inbox) Receive(at Moment, a Asking) bool {
 	b.expire(at)
 	e := b.entries[a.Node]
 	switch {
@@ -63,11 +63,11 @@ func (b *Inbox) Hear(at Moment, a Asking) bool {
 		e = &entry{pending: api.Pending{Peer: a.Node, State: api.PendingAsking, Since: api.TimeOf(at.Wall)}}
 		b.entries[a.Node] = e
 		b.lastNew, b.hadAny = at.Boot, true
-	case at.Boot < e.heard+InboxRefresh:
+	case at.Boot < e.received+InboxRefresh:
 		return false
 	}
 	valid := min(time.Duration(a.ValidMS)*time.Millisecond, api.CodeTTL)
-	e.heard, e.expires = at.Boot, at.Boot+valid
+	e.received, e.expires = at.Boot, at.Boot+valid
 	e.pending.Name, e.pending.ModelName = a.Name, a.ModelName
 	e.pending.Address, e.pending.Interface = a.Address, a.Interface
 	e.pending.ExpiresAt, e.pending.TriesLeft = api.TimeOf(at.Wall.Add(valid)), a.TriesLeft
@@ -85,7 +85,7 @@ func (b *Inbox) hasRoom(at Moment) bool {
 	}
 	var oldest *entry
 	for _, e := range b.entries {
-		if e.pending.State == api.PendingIgnored && (oldest == nil || e.heard < oldest.heard) {
+		if e.pending.State == api.PendingIgnored && (oldest == nil || e.received < oldest.received) {
 			oldest = e
 		}
 	}
@@ -101,7 +101,7 @@ func (b *Inbox) Set(at Moment, node api.NodeID, state api.PendingState) error {
 	b.expire(at)
 	e := b.entries[node]
 	if e == nil {
-		return api.Errorf(api.ReasonNoSuchNode, node.Display(), "No Mac with this id asks to be let in, or not any more.")
+		return api.Errorf(api.ReasonNoSuchNode, node.Display(), "No Mac with this id is asking to join.")
 	}
 	if !state.Valid() {
 		return api.NewError(api.ReasonBadValue, "state")
@@ -162,7 +162,7 @@ func (b *Inbox) Next() (time.Duration, bool) {
 func (e *entry) end() time.Duration {
 	switch e.pending.State {
 	case api.PendingIgnored, api.PendingLater:
-		return e.heard + InboxMemory
+		return e.received + InboxMemory
 	case api.PendingProving: // the proof has its own deadline
 		return e.expires + ExchangeDeadline
 	}

@@ -52,9 +52,6 @@ func newInvitation(key ed25519.PublicKey, addresses []netip.Addr, port int) Invi
 	return i
 }
 
-// Node is the Mac that invites.
-func (i Invitation) Node() api.NodeID { return api.NodeIDFromKey(i.PublicKey) }
-
 // Line is what is given to the other Mac, the secret included: one line of about
 // 100 characters, the last of which find what was copied wrong.
 func (i Invitation) Line() string {
@@ -64,7 +61,7 @@ func (i Invitation) Line() string {
 		raw := a.AsSlice()
 		body = append(append(body, byte(len(raw))), raw...)
 	}
-	return InvitationPrefix + base32Encoding().EncodeToString(append(body, inviteCheck(body)...))
+	return InvitationPrefix + api.Base32().EncodeToString(append(body, inviteCheck(body)...))
 }
 
 func inviteCheck(body []byte) []byte {
@@ -77,17 +74,17 @@ func ParseInvitation(line string) (Invitation, error) {
 	line = strings.ToLower(strings.TrimSpace(line))
 	text, ok := strings.CutPrefix(line, InvitationPrefix)
 	if !ok || len(line) > maxInviteLine {
-		return Invitation{}, badInvitation("begins otherwise, or is too long")
+		return Invitation{}, badInvitation("does not begin as invitations do, or is too long")
 	}
 	text = api.FoldCrockford(text)
-	body, _ := base32Encoding().DecodeString(text) // up to where it is not
-	if base32Encoding().EncodeToString(body) != text {
-		return Invitation{}, badInvitation("holds a character that no invitation has, or lacks some")
+	body, _ := api.Base32().DecodeString(text) // up to where it is not
+	if api.Base32().EncodeToString(body) != text {
+		return Invitation{}, badInvitation("has a character that invitations never have, or is incomplete")
 	}
 	end := max(0, len(body)-inviteCheckBytes)
 	body, check := body[:end], body[end:]
 	if !bytes.Equal(check, inviteCheck(body)) {
-		return Invitation{}, badInvitation("was not copied right: the check at its end does not fit")
+		return Invitation{}, badInvitation("was not copied correctly: the check at its end does not match")
 	}
 	i, ok := readInvitation(body)
 	if !ok {
@@ -120,9 +117,8 @@ func readInvitation(body []byte) (i Invitation, ok bool) {
 }
 
 func badInvitation(what string) error {
-	e := api.Errorf(api.ReasonBadValue, "invite", "The line is no invitation: it %s.", what)
-	e.Data.Remedy = "Copy the whole line that `fulmen invite` printed."
-	return e
+	return api.Errorf(api.ReasonBadValue, "invite", "The line is not an invitation: it %s.", what).
+		WithRemedy("Copy the whole line that `fulmen invite` printed.")
 }
 
 func (i Invitation) kind() secretKind          { return kindInvite }
@@ -131,5 +127,5 @@ func (i Invitation) pinned() ed25519.PublicKey { return i.PublicKey }
 // id is a hash of the secret: 128 bits are not found by trying.
 func (i Invitation) id() string {
 	sum := sha256.Sum256([]byte("fulmen-invite-id-1" + i.reveal()))
-	return base32Encoding().EncodeToString(sum[:])[:inviteIDLength]
+	return api.Base32().EncodeToString(sum[:])[:inviteIDLength]
 }

@@ -48,7 +48,7 @@ func (l *line) send(m message) error {
 		return fmt.Errorf("encode a message of pairing: %w", err)
 	}
 	if len(body) > maxProvedBytes-frame.HeadBytes {
-		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster is too long to be sent.")
+		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster has too many entries to be sent.")
 	}
 	return l.step("be heard", func() error {
 		_, err := l.conn.Write(frame.Encode(body))
@@ -76,6 +76,14 @@ func (l *line) receive(waitingFor string, kinds ...string) (m message, err error
 		return message{}, malformed()
 	}
 	return m, nil
+}
+
+// ask writes one message and reads the answer.
+func (l *line) ask(m message, waitingFor, kind string) (message, error) {
+	if err := l.send(m); err != nil {
+		return message{}, err
+	}
+	return l.receive(waitingFor, kind)
 }
 
 // read reads the body of a message, of as many bytes as the other side may send.
@@ -116,9 +124,8 @@ func (l *line) ended(ctx context.Context) error {
 	if !ok {
 		return api.NewError(api.ReasonCancelled, "")
 	}
-	e := api.Errorf(api.ReasonDeadline, l.conn.Peer().Display(), "The other Mac did not answer in time.")
-	e.Data.WaitingFor = late.WaitingFor
-	return e
+	return api.Errorf(api.ReasonDeadline, l.conn.Peer().Display(), "The other Mac did not answer in time.").
+		WithWait(late.WaitingFor)
 }
 
 // greet exchanges versions. first says who speaks first.

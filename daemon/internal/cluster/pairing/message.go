@@ -87,9 +87,8 @@ const (
 // malformed says that the other side does not speak as it should, without
 // repeating what it said.
 func malformed() error {
-	e := api.Errorf(api.ReasonMalformedMessage, "", "The other Mac sent something that belongs to no pairing.")
-	e.Data.Remedy = "Try again; if it stays so, update Fulmen on both Macs."
-	return e
+	return api.Errorf(api.ReasonMalformedMessage, "", "The other Mac sent something that is not part of pairing.").
+		WithRemedy("Try again; if that does not help, update Fulmen on both Macs.")
 }
 
 // part is one kind of message.

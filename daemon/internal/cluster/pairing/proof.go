@@ -30,7 +30,7 @@ func (b *Book) begin(kind secretKind, id string, conn Conn) (*proof, error) {
 	if p == nil {
 		return nil, api.NewError(absent, "")
 	}
-	if reason := b.refusal(p); reason != "" {
+	if reason := b.refusalLocked(p); reason != "" {
 		return nil, api.NewError(reason, "")
 	}
 	switch {
@@ -66,8 +66,8 @@ func (p *proof) succeed() error {
 		return api.NewError(api.ReasonInternal, "")
 	}
 	p.isOver, p.page.isTested = true, false
-	reason := b.refusal(p.page)
-	if !b.has(p.page) {
+	reason := b.refusalLocked(p.page)
+	if !b.hasLocked(p.page) {
 		reason = api.ReasonPairingNotOpen
 	}
 	if reason == "" {
@@ -116,7 +116,7 @@ func (p *proof) fail() (err *api.Error, left int) {
 	return wrongCode(left), left
 }
 
-// has reports whether a secret was not closed. The caller holds mu.
-func (b *Book) has(p *page) bool {
+// hasLocked reports whether a secret was not closed.
+func (b *Book) hasLocked(p *page) bool {
 	return b.code == p || b.invites[p.secret.id()] == p
 }

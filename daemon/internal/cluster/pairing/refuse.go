@@ -51,9 +51,8 @@ func (r *refuse) refusedError(peer api.NodeID) *api.Error {
 	case api.ReasonWrongCode:
 		return wrongCode(r.TriesLeft)
 	case api.ReasonMalformedMessage, api.ReasonInternal:
-		e := api.Errorf(api.ReasonInternal, peer.Display(), "The other Mac could not go on with pairing: %s.", r.Reason)
-		e.Data.Remedy = "Its log says why."
-		return e
+		return api.Errorf(api.ReasonInternal, peer.Display(), "The other Mac could not go on with pairing: %s.", r.Reason).
+			WithRemedy("Its log says why.")
 	}
 	return api.NewError(r.Reason, "")
 }

@@ -64,7 +64,7 @@ func newMac(t testing.TB, n byte, clock *testClock) *mac {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &mac{Identity: id, name: "Secret Name " + string('A'+rune(n)), clock: clock, book: NewBook(clock, nil), roster: r}
+	return &mac{Identity: id, name: "Secret Name " + string('A'+rune(n)), clock: clock, book: NewBook(clock, func() {}), roster: r}
 }
 
 func (m *mac) side() Side {
@@ -125,8 +125,8 @@ func (w *wire) Write(b []byte) (int, error) {
 
 func (w *wire) Close() error { return w.raw.Close() }
 
-// said is all that an end has written.
-func said(c Conn) []byte {
+// disclosed is all that an end has written.
+func disclosed(c Conn) []byte {
 	w := c.Conn.(*wire)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -26,11 +26,11 @@ import (
 // What people read is printable, on one line, and no longer than it may be.
 func TestPlain(t *testing.T) {
 	long := strings.Repeat("x", maxName)
-	for said, want := range map[string]string{
+	for disclosed, want := range map[string]string{
 		"": "", "Ada's Mac": "Ada's Mac", " a\tb\nc ": "a b c", "a\x00\u202eb\u200dc": "abc", "a\xffb": "ab", "a\ufffdb": "ab",
 		long: long, long + "x": long, long[1:] + "é": long[1:], long[2:] + "é": long[2:] + "é", long[1:] + " y": long[1:], long[2:] + "éé": long[2:] + "é",
 	} {
-		is.New(t).Equal(plain(said), want)
+		is.New(t).Equal(plain(disclosed), want)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestInvitationsToTheByte(t *testing.T) {
 		return append(binary.BigEndian.AppendUint16(b, port), rest...)
 	}
 	line := func(b []byte) string {
-		return InvitationPrefix + base32Encoding().EncodeToString(append(slices.Clone(b), inviteCheck(b)...))
+		return InvitationPrefix + api.Base32().EncodeToString(append(slices.Clone(b), inviteCheck(b)...))
 	}
 	address := func(n int) []byte {
 		var all []byte
@@ -157,7 +157,7 @@ func TestInvitationsToTheByte(t *testing.T) {
 	_, err := ParseInvitation(InvitationPrefix)
 	is.True(err != nil)
 	sum := sha256.Sum256([]byte("x"))
-	_, err = ParseInvitation(InvitationPrefix + base32Encoding().EncodeToString(sum[:inviteCheckBytes-1]))
+	_, err = ParseInvitation(InvitationPrefix + api.Base32().EncodeToString(sum[:inviteCheckBytes-1]))
 	is.True(err != nil)
 	padded := line(body(1)) + strings.Repeat(" ", 2*maxInviteLine)
 	_, err = ParseInvitation(padded)
@@ -307,8 +307,8 @@ func TestInboxInOrder(t *testing.T) {
 	is := is.New(t)
 	b := NewInbox()
 	for n := range 3 {
-		is.True(b.Hear(at(time.Duration(n)*InboxGap), asking(n)))
-		is.True(!b.Hear(at(time.Duration(n+1)*InboxGap-1), asking(100+n))) // too soon
+		is.True(b.Receive(at(time.Duration(n)*InboxGap), asking(n)))
+		is.True(!b.Receive(at(time.Duration(n+1)*InboxGap-1), asking(100+n))) // too soon
 	}
 	is.Equal([]api.NodeID{b.List()[0].Peer, b.List()[1].Peer, b.List()[2].Peer}, []api.NodeID{asking(0).Node, asking(1).Node, asking(2).Node})
 	for _, e := range b.entries {
@@ -324,19 +324,19 @@ func TestInboxInOrder(t *testing.T) {
 	b = NewInbox()
 	for n := range MaxInbox {
 		now := at(time.Duration(n) * InboxGap)
-		is.True(b.Hear(now, asking(n)))
+		is.True(b.Receive(now, asking(n)))
 		is.NoErr(b.Set(now, asking(n).Node, api.PendingIgnored))
 	}
-	is.True(b.Hear(at(MaxInbox*InboxGap), asking(0))) // heard again
+	is.True(b.Receive(at(MaxInbox*InboxGap), asking(0))) // heard again
 	is.NoErr(b.Set(at(MaxInbox*InboxGap), asking(1).Node, api.PendingLater))
-	is.True(b.Hear(at(MaxInbox*InboxGap), asking(500)))
+	is.True(b.Receive(at(MaxInbox*InboxGap), asking(500)))
 	is.True(b.entries[asking(0).Node] != nil && b.entries[asking(1).Node] != nil)
 	is.True(b.entries[asking(2).Node] == nil)
 	is.Equal(b.Expire(at(MaxInbox*InboxGap)), []api.NodeID{asking(2).Node}) // whoever shows them hears of it
 	is.Equal(len(b.Expire(at(MaxInbox*InboxGap))), 0)
 	long := asking(501)
 	long.ValidMS = 2 * api.CodeTTL.Milliseconds()
-	is.True(b.Hear(at((MaxInbox+1)*InboxGap), long))
+	is.True(b.Receive(at((MaxInbox+1)*InboxGap), long))
 	is.Equal(b.entries[long.Node].expires, (MaxInbox+1)*InboxGap+api.CodeTTL) // no longer than a code counts
 }
 

@@ -2,10 +2,54 @@ package pairing
 
 import (
 	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
+
+	"fulmen/daemon/api"
 )
+
+// CodeLength is the number of characters of a code: 40 bits, of which nobody can
+// try more than api.MaxCodeTries.
+const CodeLength = 8
+
+// Code is the short secret that one Mac shows and a person types on the other.
+// Printing it does not show it. The zero value is none.
+type Code struct{ sealed }
+
+func newCode() Code {
+	random := make([]byte, CodeLength*5/8)
+	rand.Read(random) // never fails: it ends the process where the system has no randomness
+	return codeOf(api.Base32().EncodeToString(random))
+}
+
+func codeOf(canonical string) Code { return Code{seal("a pairing code", canonical)} }
+
+// ParseCode reads a code as people write it: dashes and spaces anywhere, either
+// case, o for 0, i and l for 1. The error does not repeat it.
+func ParseCode(s string) (Code, error) {
+	folded := api.FoldCrockford(strings.TrimSpace(s))
+	if len(folded) != CodeLength || strings.Trim(folded, api.Crockford) != "" {
+		return Code{}, api.Errorf(api.ReasonBadValue, "code", "A pairing code has %d characters: digits, and letters except u.", CodeLength).
+			WithRemedy("Read the code on the other Mac again.")
+	}
+	return codeOf(folded), nil
+}
+
+// Reveal is the code for the screen of whoever may see it, two groups of four.
+func (c Code) Reveal() string {
+	s := strings.ToUpper(c.reveal())
+	if len(s) != CodeLength {
+		return ""
+	}
+	return s[:CodeLength/2] + "-" + s[CodeLength/2:]
+}
+
+func (c Code) kind() secretKind          { return kindCode }
+func (c Code) id() string                { return "" }
+func (c Code) pinned() ed25519.PublicKey { return nil }
 
 // Secret is what both sides of a pairing know: a Code or an Invitation.
 type Secret interface {

@@ -80,7 +80,7 @@ func TestInvitationCopiedWrong(t *testing.T) {
 	is := is.New(t)
 	line := testInvitation().Line()
 	for at := range line {
-		for _, c := range []byte(alphabet) {
+		for _, c := range []byte(api.Crockford) {
 			bad := line[:at] + string(c) + line[at+1:]
 			if bad == line {
 				continue

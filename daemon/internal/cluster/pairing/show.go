@@ -56,10 +56,7 @@ func showSecret(l *line, begin start, book *Book, side Side) error {
 		return l.refuse(err, 0) // no guess could be tested with it
 	}
 	proof.share()
-	if err := l.send(message{Share: &share{Share: run.Message().Share, Key: side.Key}}); err != nil {
-		return err
-	}
-	m, err := l.receive("the other Mac to prove the code", "confirm")
+	m, err := l.ask(message{Share: &share{Share: run.Message().Share, Key: side.Key}}, "the other Mac to prove the code", "confirm")
 	if err != nil {
 		return err
 	}

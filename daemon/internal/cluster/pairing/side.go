@@ -48,11 +48,10 @@ type Outcome struct {
 	HasJoined bool
 	// AlreadyMember says that whoever joined was a member before.
 	AlreadyMember bool
-	// IsAcknowledged is false where this Mac has admitted the other one, and does
-	// not know whether that one has heard of it. Doubt says why. It is a member
-	// all the same, and with the same code it can try again.
-	IsAcknowledged bool
-	Doubt          error
+	// Doubt says why this Mac, which has admitted the other one, does not know
+	// whether that one has heard of it. It is a member all the same, and with the
+	// same code it can try again.
+	Doubt error
 	// WasAsked says that no code was proved: the other Mac has asked who this one
 	// is, and was told.
 	WasAsked bool
@@ -108,11 +107,7 @@ func (s *Side) admit(l *line, peer Peer) (Outcome, error) {
 		return Outcome{}, l.refuse(err, 0)
 	}
 	done := Outcome{Peer: peer, AlreadyMember: isOld}
-	if done.Doubt = l.send(message{Roster: &rosterLog{Log: log, AlreadyMember: isOld}}); done.Doubt != nil {
-		return done, nil
-	}
-	_, done.Doubt = l.receive("the other Mac to take over the roster", "ack")
-	done.IsAcknowledged = done.Doubt == nil
+	_, done.Doubt = l.ask(message{Roster: &rosterLog{Log: log, AlreadyMember: isOld}}, "the other Mac to take over the roster", "ack")
 	return done, nil
 }
 
@@ -133,18 +128,18 @@ func (s *Side) join(l *line, peer Peer) (Outcome, error) {
 	}
 	// Whether the other side hears of it changes nothing here.
 	_ = l.send(message{Ack: &empty{}})
-	return Outcome{Peer: peer, HasJoined: true, AlreadyMember: m.Roster.AlreadyMember, IsAcknowledged: true}, nil
+	return Outcome{Peer: peer, HasJoined: true, AlreadyMember: m.Roster.AlreadyMember}, nil
 }
 
 // fits refuses a roster that is not what the other side has promised.
 func (s *Side) fits(r *cluster.Roster, peer Peer) error {
 	switch {
 	case r.Cluster() != peer.Card.Cluster:
-		return api.Errorf(api.ReasonRosterConflict, peer.Node.Display(), "The other Mac gave the roster of another cluster than it had named.")
+		return api.Errorf(api.ReasonRosterConflict, peer.Node.Display(), "The other Mac sent the roster of a different cluster than it had named.")
 	case !r.IsMember(peer.Node):
-		return api.Errorf(api.ReasonRosterConflict, peer.Node.Display(), "By the other Mac's roster that Mac is no member itself.")
+		return api.Errorf(api.ReasonRosterConflict, peer.Node.Display(), "According to its own roster, the other Mac is not a member itself.")
 	case !r.IsMember(api.NodeIDFromKey(s.Key)):
-		return api.Errorf(api.ReasonRosterConflict, peer.Node.Display(), "The other Mac gave a roster without this Mac.")
+		return api.Errorf(api.ReasonRosterConflict, peer.Node.Display(), "The other Mac sent a roster without this Mac.")
 	}
 	return nil
 }

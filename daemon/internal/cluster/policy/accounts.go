@@ -39,7 +39,7 @@ func (SystemAccounts) Lookup(name string) (Account, bool, error) {
 	}
 	uid, err := strconv.ParseUint(found.Uid, 10, 32)
 	if err != nil {
-		return Account{}, false, fmt.Errorf("account %q has the number %q: %w", name, found.Uid, err)
+		return Account{}, false, fmt.Errorf("account %q has the user id %q: %w", name, found.Uid, err)
 	}
 	return Account{Name: found.Username, UID: uint32(uid)}, true, nil
 }
@@ -94,25 +94,22 @@ func (b Bounds) Check(accounts Accounts, name string) (Account, error) {
 	case err != nil:
 		return Account{}, fmt.Errorf("look up the account %q: %w", name, err)
 	case !found:
-		missing := api.Errorf(api.ReasonBadValue, "account", "there is no account %q on this Mac", name)
-		missing.Data.Remedy = "Name an account of this Mac."
-		return Account{}, missing
+		return Account{}, api.Errorf(api.ReasonBadValue, "account", "there is no account %q on this Mac", name).
+			WithRemedy("Name an account of this Mac.")
 	case account.UID == 0:
-		return Account{}, forbidden(name, "Map to an account other than root.", "%q is root, and jobs never run as root", name)
+		return Account{}, forbidden(name, "Choose an account other than root.", "%q is root, and jobs never run as root", name)
 	case b.Daemon != 0 && account.UID != b.Daemon:
 		return Account{}, forbidden(name, "Name that account, or install Fulmen as a system service.",
-			"this daemon does not run as root, so that jobs can run as its own account only, and not as %q", name)
+			"this daemon does not run as root, so jobs can run only as its own account, not as %q", name)
 	case b.Daemon != 0:
 		return account, nil
 	case account.UID < b.First || account.UID == nobodyLinux || account.UID >= nobodyDarwin:
-		return Account{}, forbidden(name, "Map to a person's account, or make one for jobs.",
+		return Account{}, forbidden(name, "Choose a person's account, or create one for jobs.",
 			"%q (uid %d) belongs to the system, and jobs never run as such an account", name, account.UID)
 	}
 	return account, nil
 }
 
 func forbidden(name, remedy, format string, args ...any) error {
-	e := api.Errorf(api.ReasonAccountForbidden, name, format, args...)
-	e.Data.Remedy = remedy
-	return e
+	return api.Errorf(api.ReasonAccountForbidden, name, format, args...).WithRemedy(remedy)
 }

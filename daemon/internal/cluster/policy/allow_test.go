@@ -6,7 +6,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func TestCircumstancesDecide(t *testing.T) {
@@ -92,7 +92,7 @@ func TestRDMAChangesAreForMembersIfAtAll(t *testing.T) {
 // Others place jobs by the published document; it must say what the map says.
 func TestThePublishedDocumentAgreesWithTheMap(t *testing.T) {
 	is := is.New(t)
-	random := seeds.Fixed(t, 1).Source(2)
+	random := testkit.Fixed(t, 1).Source(2)
 	nodes, users := []api.NodeID{book, mini}, []string{"anna", "bob", "carl"}
 	seen := map[bool]int{}
 	for range 50 {

@@ -31,23 +31,23 @@ func checkLine(line api.MappedUser) error {
 	if line.Principal != (api.Principal{}) {
 		named++
 		if !line.Principal.Valid() {
-			return badValue("principal", "%q is no user@NODE", line.Principal)
+			return badValue("principal", "%q is not a user@NODE", line.Principal)
 		}
 	}
 	if line.Node != "" {
 		named++
 		if !line.Node.Valid() {
-			return badValue("node", "%q is no node id", line.Node)
+			return badValue("node", "%q is not a node id", line.Node)
 		}
 	}
 	if line.Members {
 		named++
 	}
 	if named != 1 {
-		return badValue("principal", "one of principal, node and members says whose line it is")
+		return badValue("principal", "name exactly one of principal, node and members: the line is for whom it names")
 	}
 	if (line.Account == "") != line.Nobody || len(line.Account) > maxAccountName {
-		return badValue("account", "a line of the map has an account or says that there is none")
+		return badValue("account", "a line of the account map has either an account or \"nobody\"")
 	}
 	return nil
 }
@@ -65,18 +65,12 @@ func lineOf(lines []api.MappedUser, who api.Principal) (api.MappedUser, bool) {
 
 // withLine is the map with a line, instead of one of the same people.
 func withLine(lines []api.MappedUser, line api.MappedUser) []api.MappedUser {
-	lines = slices.Clone(lines)
 	at, found := slices.BinarySearchFunc(lines, line, compareLines)
 	if found {
 		lines[at] = line
 		return lines
 	}
 	return slices.Insert(lines, at, line)
-}
-
-// withoutLine is the map without the line of the same people.
-func withoutLine(lines []api.MappedUser, line api.MappedUser) []api.MappedUser {
-	return slices.DeleteFunc(slices.Clone(lines), func(other api.MappedUser) bool { return compareLines(other, line) == 0 })
 }
 
 // published is what others learn: who is mapped, and not to which account.

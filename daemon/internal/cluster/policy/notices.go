@@ -70,7 +70,7 @@ func (s *Self) heed(ctx context.Context, notice native.PowerNotice) {
 	}
 	state, reason := meaning(notice)
 	if state != "" {
-		if err := s.say(state, reason, false); err != nil {
+		if err := s.report(state, reason, false); err != nil {
 			s.options.Log.Error("the node's state could not be published", "state", state, "error", err)
 		}
 	}
@@ -106,7 +106,7 @@ func (s *Self) expectEnd(within time.Duration) (cancel func()) {
 			return
 		}
 		s.options.Log.Warn("the machine did not restart as it had announced")
-		if err := s.say(api.SelfAwake, "", false); err != nil {
+		if err := s.report(api.SelfAwake, "", false); err != nil {
 			s.options.Log.Error("the node's state could not be published", "state", api.SelfAwake, "error", err)
 		}
 	})

@@ -45,9 +45,6 @@ type Policy struct {
 // cluster keeps what names nobody: see [Policy.Join]. A policy that cannot be
 // read is an error and is not replaced.
 func Open(o Options) (*Policy, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	raw, err := o.Store.LoadPolicy()
 	if err != nil {
 		return nil, fmt.Errorf("load the policy: %w", err)
@@ -61,7 +58,7 @@ func Open(o Options) (*Policy, error) {
 	if p.record.Cluster != o.Cluster {
 		p.record = p.record.moved(o.Cluster)
 	}
-	if err := p.keepAwake(context.Background(), p.record.Sharing.KeepAwake); err != nil {
+	if err := p.keepAwakeLocked(context.Background(), p.record.Sharing.KeepAwake); err != nil {
 		o.Log.Warn("this Mac cannot be kept awake", "error", err)
 	}
 	return p, p.publish()
@@ -71,12 +68,12 @@ func Open(o Options) (*Policy, error) {
 func (p *Policy) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.keepAwake(context.Background(), false)
+	return p.keepAwakeLocked(context.Background(), false)
 }
 
 // Join begins the policy of another cluster, with the answers that were given
 // at pairing: as which account its people's jobs run here, empty = they do not,
-// and who changes RDMA here, empty = nobody. The map and the list of before
+// and who changes RDMA here, empty = nobody. The map and the earlier list
 // named people of the old cluster and are gone. CheckAccount tells before
 // pairing whether it will work.
 func (p *Policy) Join(cluster api.ClusterID, account string, changes api.ChangeSharing) error {
@@ -89,12 +86,12 @@ func (p *Policy) Join(cluster api.ClusterID, account string, changes api.ChangeS
 	var refused error
 	if account != "" {
 		if found, err := p.options.Bounds.Check(p.options.Accounts, account); err != nil {
-			refused = err // the people of before must go all the same
+			refused = err // the earlier people must go all the same
 		} else {
 			next.Users = []api.MappedUser{{Members: true, Account: found.Name}}
 		}
 	}
-	return errors.Join(refused, p.take(next))
+	return errors.Join(refused, p.takeLocked(next))
 }
 
 // Prune takes out of the map and of the list whoever is no member any more. It
@@ -118,7 +115,7 @@ func (p *Policy) Prune() error {
 	if len(next.Users) == len(p.record.Users) && len(next.Sharing.JobsFrom) == len(p.record.Sharing.JobsFrom) {
 		return nil
 	}
-	return p.take(next)
+	return p.takeLocked(next)
 }
 
 // isHere reports whether a node is this one or a member.
@@ -126,9 +123,9 @@ func (p *Policy) isHere(node api.NodeID) bool {
 	return node != "" && (node == p.options.Node || p.options.IsMember(node))
 }
 
-// take stores a policy, then lets it count, then publishes it. The caller holds
-// mu. An error of the store leaves all as it was.
-func (p *Policy) take(next record) error {
+// takeLocked stores a policy, then lets it count, then publishes it. An error of the store
+// leaves all as it was.
+func (p *Policy) takeLocked(next record) error {
 	if err := next.check(); err != nil {
 		return err
 	}

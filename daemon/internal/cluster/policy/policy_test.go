@@ -92,7 +92,7 @@ func TestAnotherClusterBeginsWithAnEmptyMap(t *testing.T) {
 	is.Equal(r.Users(true).Users, []api.MappedUser{})
 	is.Equal(r.AllowsRDMAChange(book), api.Reason(""))
 
-	// An answer that cannot be taken does not leave the people of before in.
+	// An answer that cannot be taken does not leave the earlier people in.
 	r.records.raw = stored
 	r.open(t, r.options())
 	is.Equal(len(r.Users(true).Users), 2)

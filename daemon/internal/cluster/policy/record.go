@@ -84,7 +84,7 @@ func readRecord(raw []byte) (record, error) {
 
 func (r record) check() error {
 	if !r.Cluster.Valid() {
-		return badValue("cluster", "%q is no cluster", r.Cluster)
+		return badValue("cluster", "%q is not a cluster", r.Cluster)
 	}
 	if err := checkSharing(r.Sharing); err != nil {
 		return err
@@ -123,7 +123,7 @@ func checkSharing(s api.Sharing) error {
 	}
 	for i, who := range s.JobsFrom {
 		if !who.Valid() {
-			return badValue("jobs_from", "%q is no user@NODE", who)
+			return badValue("jobs_from", "%q is not a user@NODE", who)
 		}
 		if i > 0 && s.JobsFrom[i-1].Compare(who) >= 0 {
 			return badValue("jobs_from", "jobs_from is not in order")

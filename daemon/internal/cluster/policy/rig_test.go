@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -109,7 +110,7 @@ func newRig() *rig {
 func (r *rig) options() Options {
 	return Options{
 		Node: studio, Cluster: home, IsMember: func(n api.NodeID) bool { return r.members[n] }, Store: r.records, Documents: r.records,
-		Accounts: r.people, Bounds: Bounds{First: 500}, KeepAwake: r.awake.hold,
+		Accounts: r.people, Bounds: Bounds{First: 500}, KeepAwake: r.awake.hold, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -24,15 +24,14 @@ type SelfOptions struct {
 	Documents ledger.Publisher
 	Power     native.Power
 	Clock     native.Clock
-	// Flush returns once the members that are reached have what was published;
-	// nil where there is nobody to wait for.
+	// Flush returns once the members that are reached have what was published.
 	Flush func(ctx context.Context) error
 	// Depart ends what must not be running when the machine sleeps or is switched off,
 	// and returns once it has ended; nil where there is nothing. It is called when the
 	// state is published, and others hear of that meanwhile.
 	Depart func(ctx context.Context, state api.SelfState, reason api.Reason)
 	// IdleUnknown is why it is not known whether somebody uses this Mac, up to
-	// the first SetUse; empty = not_supported_by_platform.
+	// the first SetUse.
 	IdleUnknown api.Reason
 	Log         *slog.Logger
 }
@@ -58,12 +57,6 @@ type Use struct {
 
 // NewSelf makes a Self that has not said anything.
 func NewSelf(o SelfOptions) *Self {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.IdleUnknown == "" {
-		o.IdleUnknown = api.ReasonNotSupportedByPlatform
-	}
 	return &Self{options: o, use: Use{Unknown: o.IdleUnknown}}
 }
 
@@ -74,15 +67,15 @@ func (s *Self) State() api.NodeState {
 	return s.state
 }
 
-// Say publishes what this node does and waits until others have heard it, for
+// Announce publishes what this node does and waits until others have heard it, for
 // FlushWithin at most. Who has left stays so until it is awake in another
 // cluster, and a daemon that ends with its machine does not take back that the
 // machine restarts. Saying the same again publishes nothing.
 //
 // The error is of the publication; that nobody could be told is only logged,
 // since whoever sleeps or stops does it all the same.
-func (s *Self) Say(ctx context.Context, state api.SelfState, reason api.Reason) error {
-	if err := s.say(state, reason, state == api.SelfAwake); err != nil {
+func (s *Self) Announce(ctx context.Context, state api.SelfState, reason api.Reason) error {
+	if err := s.report(state, reason, state == api.SelfAwake); err != nil {
 		return err
 	}
 	s.flush(ctx, FlushWithin)
@@ -102,13 +95,13 @@ func (s *Self) SetUse(use Use) error {
 	if s.state.State == "" {
 		return nil // goes along with the first word
 	}
-	return s.publish(s.state)
+	return s.publishLocked(s.state)
 }
 
 func equal(a, b *bool) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// say publishes. Left is taken back only by whoever is allowed to.
-func (s *Self) say(state api.SelfState, reason api.Reason, returns bool) error {
+// report publishes. Left is taken back only by whoever is allowed to.
+func (s *Self) report(state api.SelfState, reason api.Reason, returns bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.state
@@ -118,11 +111,11 @@ func (s *Self) say(state api.SelfState, reason api.Reason, returns bool) error {
 		now.State == api.SelfRestarting && state == api.SelfStopping:
 		return nil
 	}
-	return s.publish(api.NodeState{State: state, Reason: reason, Since: api.TimeOf(s.options.Clock.Now())})
+	return s.publishLocked(api.NodeState{State: state, Reason: reason, Since: api.TimeOf(s.options.Clock.Now())})
 }
 
-// publish says a state with what is known about use. The caller holds mu.
-func (s *Self) publish(state api.NodeState) error {
+// publishLocked says a state with what is known about use.
+func (s *Self) publishLocked(state api.NodeState) error {
 	state.UserIdleS, state.Idle = s.use.IdleS, s.use.Idle
 	var unknown map[string]api.Reason
 	if s.use.Unknown != "" {
@@ -143,9 +136,6 @@ func (s *Self) publish(state api.NodeState) error {
 
 // flush waits until others have heard it.
 func (s *Self) flush(ctx context.Context, within time.Duration) {
-	if s.options.Flush == nil {
-		return
-	}
 	ctx, cancel := native.WithTimeout(ctx, s.options.Clock, within, "the cluster to hear what this node does")
 	defer cancel()
 	if err := s.options.Flush(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -74,22 +75,22 @@ func (m *machine) Acknowledge(ctx context.Context, id string) error {
 	return nil
 }
 
-func (m *machine) tell(ctx context.Context) error {
+func (m *machine) flushState(ctx context.Context) error {
 	if m.flush < 0 {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	heard := make(chan struct{})
-	m.clock.AfterFunc(m.flush, func() { close(heard) })
-	<-heard
+	received := make(chan struct{})
+	m.clock.AfterFunc(m.flush, func() { close(received) })
+	<-received
 	return nil
 }
 
 func (m *machine) self() *Self {
-	return NewSelf(SelfOptions{Documents: m, Power: m, Clock: m.clock, Flush: m.tell})
+	return NewSelf(SelfOptions{Documents: m, Power: m, Clock: m.clock, Flush: m.flushState, IdleUnknown: api.ReasonNotSupportedByPlatform, Log: slog.New(slog.DiscardHandler)})
 }
 
-func (m *machine) said() []string {
+func (m *machine) reported() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.journal)
@@ -136,7 +137,7 @@ func TestTheClusterHearsItBeforeItHappens(t *testing.T) {
 					synctest.Wait()
 				}
 				time.Sleep(2 * time.Hour)
-				is.Equal(m.said(), test.want)
+				is.Equal(m.reported(), test.want)
 				cancel()
 				is.NoErr(<-ended)
 				is.True(m.stopped)
@@ -173,7 +174,7 @@ func TestWhatRunsEndsBefore(t *testing.T) {
 				}
 				s.heed(t.Context(), native.PowerNotice{ID: "1", Event: native.PowerWillSleep, Cause: "lid closed", WithinS: test.within})
 				s.heed(t.Context(), native.PowerNotice{Event: native.PowerAwake})
-				is.Equal(m.said(), test.want)
+				is.Equal(m.reported(), test.want)
 			})
 		})
 	}
@@ -192,9 +193,9 @@ func TestADaemonThatEndsStillLetsTheMachineGo(t *testing.T) {
 		synctest.Wait()
 		cancel() // the system ends daemons on its way down
 		is.NoErr(<-ended)
-		is.Equal(m.said(), []string{"0s restarting", "0s ack 1"})
+		is.Equal(m.reported(), []string{"0s restarting", "0s ack 1"})
 		time.Sleep(time.Hour)
-		is.Equal(len(m.said()), 2) // it ended, and says nothing later
+		is.Equal(len(m.reported()), 2) // it ended, and says nothing later
 	})
 }
 
@@ -208,7 +209,7 @@ func TestWakingBringsOverdueTimersAtOnce(t *testing.T) {
 		slept.Store(int64(2 * time.Hour)) // Go's own clock stands still meanwhile
 		m.self().heed(t.Context(), native.PowerNotice{Event: native.PowerAwake})
 		synctest.Wait()
-		is.True(slices.Contains(m.said(), "0s overdue"))
+		is.True(slices.Contains(m.reported(), "0s overdue"))
 	})
 }
 
@@ -220,16 +221,16 @@ func TestWhatIsSaidStays(t *testing.T) {
 		ctx := t.Context()
 		for _, state := range []api.SelfState{api.SelfAwake, api.SelfAwake, api.SelfStopping, api.SelfAwake, api.SelfRestarting, api.SelfStopping,
 			api.SelfAwake, api.SelfLeft, api.SelfStopping, api.SelfRestarting, api.SelfAsleep} {
-			is.NoErr(s.Say(ctx, state, ""))
+			is.NoErr(s.Announce(ctx, state, ""))
 		}
-		is.Equal(m.said(), []string{"0s awake", "0s stopping", "0s awake", "0s restarting", "0s awake", "0s left"})
+		is.Equal(m.reported(), []string{"0s awake", "0s stopping", "0s awake", "0s restarting", "0s awake", "0s left"})
 		is.Equal(s.State().State, api.SelfLeft)
 		s.heed(ctx, native.PowerNotice{Event: native.PowerAwake})
 		is.Equal(s.State().State, api.SelfLeft) // a nap does not bring it back
-		is.NoErr(s.Say(ctx, api.SelfAwake, ""))
+		is.NoErr(s.Announce(ctx, api.SelfAwake, ""))
 		is.Equal(s.State().State, api.SelfAwake)
 		time.Sleep(time.Second)
-		is.NoErr(s.Say(ctx, api.SelfStopping, api.ReasonStopping))
+		is.NoErr(s.Announce(ctx, api.SelfStopping, api.ReasonStopping))
 		is.True(s.State().Since.Equal(m.start.Add(time.Second).Truncate(time.Millisecond)))
 	})
 }
@@ -239,12 +240,12 @@ func TestUseIsSaidWhenItChanges(t *testing.T) {
 		is := is.New(t)
 		m := newMachine()
 		s := m.self()
-		is.NoErr(s.Say(t.Context(), api.SelfAwake, ""))
+		is.NoErr(s.Announce(t.Context(), api.SelfAwake, ""))
 		is.Equal(m.unknown, map[string]api.Reason{"user_idle_s": api.ReasonNotSupportedByPlatform, "idle": api.ReasonNotSupportedByPlatform})
 		for i, idle := range []bool{false, false, true, true, false} {
 			is.NoErr(s.SetUse(Use{IdleS: new(float64(i)), Idle: &idle}))
 		}
-		is.Equal(m.said(), []string{"0s awake", "0s awake idle=false", "0s awake idle=true", "0s awake idle=false"})
+		is.Equal(m.reported(), []string{"0s awake", "0s awake idle=false", "0s awake idle=true", "0s awake idle=false"})
 		is.Equal(len(m.unknown), 0)
 		is.NoErr(s.SetUse(Use{Unknown: api.ReasonReadFailed}))
 		is.Equal(m.unknown["idle"], api.ReasonReadFailed)
@@ -253,11 +254,11 @@ func TestUseIsSaidWhenItChanges(t *testing.T) {
 
 func TestAMachineWithoutNotices(t *testing.T) {
 	is := is.New(t)
-	s := NewSelf(SelfOptions{Power: native.NoPower{Reason: native.ReasonNoPlatform}})
+	s := NewSelf(SelfOptions{Power: native.NoPower{Reason: native.ReasonNoPlatform}, Log: slog.New(slog.DiscardHandler)})
 	is.NoErr(s.Run(t.Context()))
 	is.True(!IsIdle(api.Sharing{IdleAfterS: 300}, nil))
 	failing := NewSelf(SelfOptions{Documents: refusing{}, Clock: native.ClockFrom(time.Now, func() time.Duration { return 0 })})
-	is.True(failing.Say(t.Context(), api.SelfAwake, "") != nil)
+	is.True(failing.Announce(t.Context(), api.SelfAwake, "") != nil)
 	is.Equal(failing.State().State, api.SelfState("")) // what nobody was told was not said
 }
 

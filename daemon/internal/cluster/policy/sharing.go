@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -29,8 +30,7 @@ func (p *Policy) SetSharing(ctx context.Context, c api.ClusterSetSharingParams) 
 	defer p.mu.Unlock()
 	next := p.record.copied()
 	s := &next.Sharing
-	set(&s.Jobs, c.Jobs != "", c.Jobs)
-	set(&s.RDMAChanges, c.RDMAChanges != "", c.RDMAChanges)
+	s.Jobs, s.RDMAChanges = cmp.Or(c.Jobs, s.Jobs), cmp.Or(c.RDMAChanges, s.RDMAChanges)
 	setTo(&s.OnlyOnPower, c.OnlyOnPower)
 	setTo(&s.OnlyWhenIdle, c.OnlyWhenIdle)
 	setTo(&s.IdleAfterS, c.IdleAfterS)
@@ -43,7 +43,7 @@ func (p *Policy) SetSharing(ctx context.Context, c api.ClusterSetSharingParams) 
 	if c.JobsFrom != nil {
 		for _, who := range c.JobsFrom {
 			if !who.Valid() {
-				return api.Sharing{}, badValue("jobs_from", "%q is no user@NODE", who)
+				return api.Sharing{}, badValue("jobs_from", "%q is not a user@NODE", who)
 			}
 			if !p.isHere(who.Node) {
 				return api.Sharing{}, notMember(who.Node)
@@ -54,26 +54,19 @@ func (p *Policy) SetSharing(ctx context.Context, c api.ClusterSetSharingParams) 
 		s.JobsFrom = slices.Compact(s.JobsFrom)
 	}
 	if s.OnlyWhenIdle && c.OnlyWhenIdle != nil && p.options.IdleUnknown != "" {
-		return api.Sharing{}, unsupported("only_when_idle", "this Mac does not tell Fulmen whether somebody uses it, so it would never take a job")
+		return api.Sharing{}, unsupported("only_when_idle", "Fulmen cannot tell whether somebody uses this Mac, so it would never accept a job")
 	}
 	if err := next.check(); err != nil { // before anything is done about it
 		return api.Sharing{}, err
 	}
 	before := p.record.Sharing.KeepAwake
-	if err := p.keepAwake(ctx, s.KeepAwake); err != nil {
+	if err := p.keepAwakeLocked(ctx, s.KeepAwake); err != nil {
 		return api.Sharing{}, err
 	}
-	if err := p.take(next); err != nil {
-		return api.Sharing{}, errors.Join(err, p.keepAwake(ctx, before))
+	if err := p.takeLocked(next); err != nil {
+		return api.Sharing{}, errors.Join(err, p.keepAwakeLocked(ctx, before))
 	}
 	return next.published(), nil
-}
-
-// set changes a field where something is said about it.
-func set[T any](field *T, said bool, to T) {
-	if said {
-		*field = to
-	}
 }
 
 // setTo changes a field where it is not left out.
@@ -83,8 +76,8 @@ func setTo[T any](field *T, to *T) {
 	}
 }
 
-// keepAwake holds idle sleep off, or lets it come. The caller holds mu.
-func (p *Policy) keepAwake(ctx context.Context, on bool) error {
+// keepAwakeLocked holds idle sleep off, or lets it come.
+func (p *Policy) keepAwakeLocked(ctx context.Context, on bool) error {
 	switch {
 	case on == (p.release != nil):
 		return nil
@@ -111,5 +104,5 @@ func unsupported(subject, message string) error {
 }
 
 func notMember(node api.NodeID) error {
-	return api.Errorf(api.ReasonNotAMember, node.Display(), "%s is no member of this cluster", node.Display())
+	return api.Errorf(api.ReasonNotAMember, node.Display(), "%s is not a member of this cluster", node.Display())
 }

@@ -21,7 +21,7 @@ type useWatch struct {
 	rules   func() api.Sharing
 	changed func(context.Context)
 	read    func(context.Context) (seconds *float64, why api.Reason)
-	say     func(Use) error
+	report  func(Use) error
 }
 
 // run looks until ctx ends; never while the rules do not ask for it.
@@ -33,7 +33,7 @@ func (u useWatch) run(ctx context.Context) {
 			if use.IdleS, use.Unknown = u.read(ctx); use.IdleS != nil {
 				use.Idle = new(IsIdle(rules, use.IdleS))
 			}
-			_ = u.say(use) // it is said again at the next look
+			_ = u.report(use) // it is said again at the next look
 			wait, cancel = native.WithTimeout(ctx, u.clock, useEvery, "the next look at whether somebody uses this Mac")
 		}
 		u.changed(wait)
@@ -43,7 +43,7 @@ func (u useWatch) run(ctx context.Context) {
 
 // WatchUse looks whether somebody uses this machine, where it tells, and says so by self.
 func (n Now) WatchUse(ctx context.Context, clock native.Clock, self *Self) {
-	if _, tells := n.Facts.(native.UseTeller); !tells {
+	if _, reports := n.Facts.(native.UserActivity); !reports {
 		return
 	}
 	_, watch := n.Ledger.Watch(ledger.WatchOptions{
@@ -51,18 +51,18 @@ func (n Now) WatchUse(ctx context.Context, clock native.Clock, self *Self) {
 	})
 	defer watch.Close()
 	useWatch{
-		clock: clock, rules: n.Policy.Sharing, read: n.unused, say: self.SetUse,
+		clock: clock, rules: n.Policy.Sharing, read: n.unused, report: self.SetUse,
 		changed: func(ctx context.Context) { _, _ = watch.Next(ctx) },
 	}.run(ctx)
 }
 
 // Unused is for how long nobody has used this machine, in seconds, or why that is not known.
 func Unused(ctx context.Context, facts native.Facts) (seconds *float64, why api.Reason) {
-	teller, tells := facts.(native.UseTeller)
-	if !tells {
+	reporter, reports := facts.(native.UserActivity)
+	if !reports {
 		return nil, api.ReasonNotSupportedByPlatform
 	}
-	unused, reason := teller.Unused(ctx)
+	unused, reason := reporter.Unused(ctx)
 	if reason != "" {
 		return nil, api.Reason(reason.Key())
 	}

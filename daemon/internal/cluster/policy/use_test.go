@@ -21,7 +21,7 @@ func TestUseIsWatchedWhileItMatters(t *testing.T) {
 		rules := api.Sharing{IdleAfterS: 60}
 		changes := make(chan struct{})
 		unused, looks := new(5.0), 0
-		said := Use{}
+		reported := Use{}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -40,7 +40,7 @@ func TestUseIsWatchedWhileItMatters(t *testing.T) {
 					}
 					return unused, ""
 				},
-				say: func(u Use) error { said = u; return nil },
+				report: func(u Use) error { reported = u; return nil },
 			}.run(ctx)
 		}()
 		synctest.Wait()
@@ -52,17 +52,17 @@ func TestUseIsWatchedWhileItMatters(t *testing.T) {
 		changes <- struct{}{}
 		synctest.Wait()
 		is.Equal(looks, 1)
-		is.Equal(*said.Idle, false)
+		is.Equal(*reported.Idle, false)
 		unused = new(61.0)
 		clock.Advance(useEvery)
 		synctest.Wait()
 		is.Equal(looks, 2)
-		is.Equal(*said.Idle, true)
+		is.Equal(*reported.Idle, true)
 		unused = nil // the source falls silent: nobody may count on it
 		clock.Advance(useEvery)
 		synctest.Wait()
-		is.True(said.Idle == nil)
-		is.Equal(said.Unknown, api.ReasonReadFailed)
+		is.True(reported.Idle == nil)
+		is.Equal(reported.Unknown, api.ReasonReadFailed)
 
 		rules.OnlyWhenIdle = false
 		changes <- struct{}{}

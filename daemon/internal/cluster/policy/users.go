@@ -40,21 +40,21 @@ func (p *Policy) MapUser(c api.ClusterMapUserParams) error {
 		return err
 	}
 	if c.Forget && c.Account != "" {
-		return badValue("forget", "a line is either changed or forgotten")
+		return badValue("forget", "a line that is forgotten cannot be given an account")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	next := p.record.copied()
 	if c.Forget || c.Members && c.Account == "" { // no line is wider than that of all
-		next.Users = withoutLine(next.Users, line)
+		next.Users = slices.DeleteFunc(next.Users, func(other api.MappedUser) bool { return compareLines(other, line) == 0 })
 		if len(next.Users) == len(p.record.Users) {
 			return nil
 		}
-		return p.take(next)
+		return p.takeLocked(next)
 	}
 	switch node := c.Principal.Node + c.Node; { // one of them is set, or neither
 	case c.Node == p.options.Node:
-		return badValue("node", "this Mac's own people are themselves on it; name one of them")
+		return badValue("node", "people of this Mac run as their own accounts here; name one of them")
 	case !c.Members && !p.isHere(node):
 		return notMember(node)
 	}
@@ -67,10 +67,10 @@ func (p *Policy) MapUser(c api.ClusterMapUserParams) error {
 	}
 	next.Users = withLine(next.Users, line)
 	if len(next.Users) > MaxLines {
-		return badValue("principal", "the map has %d lines, and no more are allowed", MaxLines)
+		return badValue("principal", "the account map already has %d lines, the most that are allowed", MaxLines)
 	}
 	if slices.Equal(next.Users, p.record.Users) {
 		return nil
 	}
-	return p.take(next)
+	return p.takeLocked(next)
 }

@@ -13,11 +13,11 @@ import (
 
 const day = 24 * time.Hour
 
-// onSlowDesk is onDesk for a test over weeks, which would compare digests a
+// onSlowScenario is onScenario for a test over weeks, which would compare digests a
 // hundred thousand times.
-func onSlowDesk(t *testing.T, n int, f func(*is.I, *desk)) {
+func onSlowScenario(t *testing.T, n int, f func(*is.I, *scenario)) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDeskWith(t, n, Timing{Period: 2 * time.Hour})
+		d := newScenarioWith(t, n, Timing{Period: 2 * time.Hour})
 		defer d.close()
 		f(is.New(t), d)
 	})
@@ -30,7 +30,7 @@ func TestNodeAwayForLongerThanDeletionsAreKept(t *testing.T) {
 	}
 	for _, how := range []string{"asleep", "restarted"} {
 		t.Run(how, func(t *testing.T) {
-			onSlowDesk(t, 3, func(is *is.I, d *desk) {
+			onSlowScenario(t, 3, func(is *is.I, d *scenario) {
 				d.nodes[0].put(api.KindJob, "j0000000a", 1)
 				d.nodes[1].put(api.KindJob, "j0000000b", 1)
 				d.joinAll()
@@ -59,7 +59,7 @@ func TestNodeAwayForLongerThanDeletionsAreKept(t *testing.T) {
 }
 
 func TestNodeAwayForShorterKeepsWhatItHas(t *testing.T) {
-	onSlowDesk(t, 3, func(is *is.I, d *desk) {
+	onSlowScenario(t, 3, func(is *is.I, d *scenario) {
 		d.nodes[0].put(api.KindJob, "j0000000a", 1)
 		d.joinAll()
 		d.agreedWithin(time.Second)
@@ -82,7 +82,7 @@ func TestDeletionsEnd(t *testing.T) {
 		t.Skip("a month of comparisons")
 	}
 	for _, back := range []time.Duration{0, 700 * day} {
-		onSlowDesk(t, 3, func(is *is.I, d *desk) {
+		onSlowScenario(t, 3, func(is *is.I, d *scenario) {
 			d.kill(0)
 			d.nodes[0].back = back
 			d.nodes[0].start()

@@ -13,17 +13,17 @@ import (
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-// told is Calls that answers at once and counts down the documents that are timed.
-type told struct {
+// reported is Calls that answers at once and counts down the documents that are timed.
+type reported struct {
 	mu   sync.Mutex
 	left int
 	done chan struct{}
 }
 
-func (c *told) Call(_ context.Context, _ api.NodeID, method string, params, _ any) error {
+func (c *reported) Call(_ context.Context, _ api.NodeID, method string, params, _ any) error {
 	raw, err := json.Marshal(params)
 	if count := bytes.Count(raw, []byte(`"name":"1"`)); method == methodPut && count > 0 {
 		c.mu.Lock()
@@ -35,9 +35,9 @@ func (c *told) Call(_ context.Context, _ api.NodeID, method string, params, _ an
 	return err
 }
 
-func (c *told) Notify(api.NodeID, string, any) error { return nil }
+func (c *reported) Notify(api.NodeID, string, any) error { return nil }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkFanOut is from a write to its being encoded for every neighbour,
 // signature included, network not.
@@ -54,7 +54,7 @@ func BenchmarkFanOut(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			calls := &told{done: make(chan struct{}, 1)}
+			calls := &reported{done: make(chan struct{}, 1)}
 			clock, err := native.SystemClock()
 			if err != nil {
 				b.Fatal(err)
@@ -93,7 +93,7 @@ func BenchmarkFanOut(b *testing.B) {
 // BenchmarkInventory is taking stock of a cluster of 32 with 11 documents a node, of
 // which one has come since.
 func BenchmarkInventory(b *testing.B) {
-	d := newDesk(b, 32)
+	d := newScenario(b, 32)
 	defer d.close()
 	for _, m := range d.nodes {
 		for p := range 9 {

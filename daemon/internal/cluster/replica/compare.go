@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -39,17 +40,17 @@ func (r *Replica) runComparison(p *peer) {
 		return
 	}
 	if err != nil {
-		r.fallBehind(p)
+		r.fallBehindLocked(p)
 		r.mu.Unlock()
 		r.complaints(p.node).Warn("a neighbour could not be compared with", "error", err)
 		return
 	}
 	p.failures = 0
 	if isWanted {
-		r.compareSoon(p, r.timing.Stagger)
+		r.compareSoonLocked(p, r.timing.Stagger)
 	}
 	if again > 0 {
-		r.compareSoon(p, again)
+		r.compareAgainLocked(p, again)
 	}
 	r.mu.Unlock()
 }
@@ -58,22 +59,30 @@ func (r *Replica) runComparison(p *peer) {
 func (r *Replica) compare(p *peer) (again time.Duration, err error) {
 	r.mu.Lock()
 	c := &p.compare
-	isUrgent, isHinted, isForced := c.isUrgent, c.isHinted, c.isForced
-	c.isUrgent, c.isHinted, c.isForced = false, false, false
-	isForced = isForced || len(c.differs) > 0
+	how := c.wanted
+	c.wanted = wanted{}
 	agreed, agreedRoster := c.agreed, c.agreedRoster
 	// From here on what is queued is sent, and what was dropped is compared.
 	p.isBehind = false
 	r.mu.Unlock()
 
 	mine, head := r.inventory(), string(r.roster().Head())
-	if !isForced && mine.sum == agreed && head == agreedRoster {
+	r.mu.Lock()
+	maps.DeleteFunc(c.differs, func(node api.NodeID, was difference) bool {
+		return was.isReported && !was.isAhead() && mine.of(node).has(was.there)
+	})
+	how.isForced = how.isForced || len(c.differs) > 0
+	r.mu.Unlock()
+	if !how.isForced && (!how.isPlanned || mine.sum == agreed && head == agreedRoster) {
 		return 0, nil
 	}
 	var answer digestResult
+	asked := r.clock.Boot()
 	if err := r.call(p, methodDigest, api.PeerDigestParams{SHA256: mine.sum, RosterSHA256: head, Have: []api.NodeVersion{}}, &answer); err != nil {
 		return 0, err
 	}
+	// What is on its way takes longer where answers do.
+	moment := max(2*r.timing.Relay, 5*(r.clock.Boot()-asked))
 	if answer.RosterSHA256 != head {
 		if err := r.exchangeRoster(p, nil); err != nil {
 			return 0, err
@@ -85,18 +94,18 @@ func (r *Replica) compare(p *peer) (again time.Duration, err error) {
 		r.mu.Unlock()
 		return 0, nil
 	}
-	return r.mend(p, &mine, answer.Have, isUrgent, isHinted)
+	return r.repair(p, &mine, answer.Have, moment, how)
 }
 
 // maxParts is how many times in a row what did not fit a message is asked for:
 // a neighbour that refuses what it wants would be asked for ever.
 const maxParts = 64
 
-// mend evens out what the two have written, and takes what else this node lacks. Of what
+// repair evens out what the two have written, and takes what else this node lacks. Of what
 // the neighbour lacks of others it is told to ask itself, which knows who tells it anyway.
-// Unless it is urgent, what is most likely on its way is left alone.
-func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrgent, isHinted bool) (again time.Duration, err error) {
-	moment := 2 * r.timing.Relay
+// Unless it is urgent, what is most likely on its way is left alone for a moment.
+func (r *Replica) repair(p *peer, mine *inventory, there []api.NodeVersion, moment time.Duration, how wanted) (again time.Duration, err error) {
+	reached := r.reachedBy(p.node)
 	r.mu.Lock()
 	c := &p.compare
 	now := r.clock.Boot()
@@ -105,26 +114,32 @@ func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrge
 	isAhead := false
 	for node, d := range mine.differing(there) {
 		was, isOld := c.differs[node]
-		if !isOld {
+		isBehind := d.isBehind()
+		// Whoever lacks something is told by the writer, one after the other, who sees to it
+		// where that fails.
+		isOwn := node == r.self || node == p.node
+		isReported := isOwn || (!isBehind || r.peers[node] != nil) && (!d.isAhead() || reached[node])
+		if isOld = isOld && (!isReported || isBehind || d.lasts(was)); !isOld {
 			was, was.since = d, now
 		}
 		took := now - was.since
-		isLong := took >= r.timing.Tell
-		isDue := isUrgent || isHinted || isLong || took >= moment && d.lasts(was)
-		isOwn := node == r.self || node == p.node
-		isTold := !isOwn && r.peers[node] != nil // by the writer, who sees to it where that fails
+		isLong := took >= r.timing.Notify
+		isDue := how.isUrgent || how.isHinted || isLong || took >= moment && d.lasts(was)
 		switch {
-		case isDue && (isOwn || d.isBehind() && (!isTold || isLong)):
+		case isDue && (isOwn || isLong && (isReported || isBehind) || isBehind && r.peers[node] == nil):
 			nodes = append(nodes, node)
 			continue
-		case isDue && d.isAhead():
+		case isDue && d.isAhead() && !reached[node]:
 			isAhead = true
+		case isReported && !isBehind && !isOld && !how.isPlanned:
+			continue // looked at once more is enough: there is always something on its way
 		}
-		if !isDue || d.isBehind() {
+		if !isDue || isBehind || isReported {
+			was.isReported = isReported
 			left[node] = was
 			look := max(moment, took)
-			if isTold && (isDue || !d.isAhead()) {
-				look = r.timing.Tell - took
+			if isReported && !isLong {
+				look = r.timing.Notify - took
 			}
 			if again == 0 || look < again {
 				again = look
@@ -132,8 +147,8 @@ func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrge
 		}
 	}
 	c.differs = left
-	if isAhead && !isHinted {
-		r.queue(p, func(o *outbox) bool { return o.hint(r.self) })
+	if isAhead && !how.isHinted {
+		r.queueLocked(p, func(o *outbox) bool { return o.hint(r.self) })
 	}
 	r.mu.Unlock()
 	if len(nodes) == 0 {
@@ -178,9 +193,9 @@ func (r *Replica) compareKeys(p *peer, mine *inventory, nodes []api.NodeID) (isM
 		if err := r.call(p, methodDigest, params, &answer); err != nil {
 			return false, err
 		}
-		news := r.take(p.node, answer.Docs)
-		isMore = isMore || answer.More && !news.isFull // what there is no room for would be given again
-		r.passOn(p.node, news.taken, nil, true)
+		updates := r.take(p.node, answer.Docs)
+		isMore = isMore || answer.More && !updates.isFull // what there is no room for would be given again
+		r.passOn(p.node, updates.taken, nil, true)
 		r.pullOffered(p.node, answer.Offer, nil, true)
 		r.give(p, answer.Want)
 		params.After = params.Upto
@@ -196,7 +211,7 @@ func (r *Replica) give(p *peer, keys []api.Key) {
 			continue
 		}
 		r.mu.Lock()
-		r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, isRepair: true}) })
+		r.queueLocked(p, func(o *outbox) bool { return o.add(parcel{rec: rec, isRepair: true}) })
 		r.mu.Unlock()
 	}
 }
@@ -221,10 +236,10 @@ type holding struct {
 // stock keeps the inventory that was taken last: of a node of which nothing has come
 // since, all of it holds.
 type stock struct {
-	mu       sync.Mutex
-	shelves  []ledger.Shelf
-	holdings []*holding // of each shelf
-	last     inventory
+	mu            sync.Mutex
+	recordsByNode []ledger.NodeRecords
+	holdings      []*holding // of each shelf
+	last          inventory
 }
 
 // inventory takes stock. Documents of whoever is no member are left out.
@@ -234,24 +249,24 @@ func (r *Replica) inventory() inventory {
 	r.stock.mu.Lock()
 	defer r.stock.mu.Unlock()
 	s := &r.stock
-	shelves := r.ledger.Shelves(s.shelves)
-	holdings := make([]*holding, len(shelves))
+	recordsByNode := r.ledger.NodeRecords(s.recordsByNode)
+	holdings := make([]*holding, len(recordsByNode))
 	var all inventory
 	before := 0
-	for i, shelf := range shelves {
-		for before < len(s.shelves) && s.shelves[before].Node < shelf.Node {
+	for i, nodeRecords := range recordsByNode {
+		for before < len(s.recordsByNode) && s.recordsByNode[before].Node < nodeRecords.Node {
 			before++
 		}
-		if before < len(s.shelves) && s.shelves[before].IsSame(shelf) && s.holdings[before].holds(now) {
+		if before < len(s.recordsByNode) && s.recordsByNode[before].IsSame(nodeRecords) && s.holdings[before].holds(now) {
 			holdings[i] = s.holdings[before]
 		} else {
-			holdings[i] = hold(shelf, now)
+			holdings[i] = hold(nodeRecords, now)
 		}
-		if len(holdings[i].recs) > 0 && roster.IsMember(shelf.Node) {
+		if len(holdings[i].recs) > 0 && roster.IsMember(nodeRecords.Node) {
 			all.nodes = append(all.nodes, holdings[i])
 		}
 	}
-	s.shelves, s.holdings = shelves, holdings
+	s.recordsByNode, s.holdings = recordsByNode, holdings
 	if all.sum = s.last.sum; all.sum == "" || !slices.Equal(all.nodes, s.last.nodes) {
 		sum := sha256.New()
 		for _, h := range all.nodes {
@@ -265,9 +280,9 @@ func (r *Replica) inventory() inventory {
 }
 
 // hold sums up what is held of a node.
-func hold(shelf ledger.Shelf, now time.Time) *holding {
-	h := &holding{NodeVersion: api.NodeVersion{Node: shelf.Node}}
-	for _, rec := range shelf.Records {
+func hold(nodeRecords ledger.NodeRecords, now time.Time) *holding {
+	h := &holding{NodeVersion: api.NodeVersion{Node: nodeRecords.Node}}
+	for _, rec := range nodeRecords.Records {
 		if !moves(rec.Key().Kind) {
 			continue
 		}
@@ -359,6 +374,13 @@ func (a *inventory) of(node api.NodeID) *holding {
 type difference struct {
 	here, there api.NodeVersion
 	since       time.Duration
+	isReported  bool // whoever lacked something then is told by the writer
+}
+
+// has reports whether what another node held is held now, where its writer tells it one
+// after the other.
+func (h *holding) has(there api.NodeVersion) bool {
+	return h.Version.Compare(there.Version) >= 0 && h.Count >= there.Count
 }
 
 // isAhead and isBehind report whether this node has what the other one lacks, and the other

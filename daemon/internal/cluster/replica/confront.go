@@ -31,12 +31,12 @@ func (r *Replica) confront(from api.NodeID, key api.Key, raw json.RawMessage) {
 		return
 	}
 	r.confronted[key] = now
-	whom := r.neighbours(func(p *peer) bool { return p.node != from })
+	whom := r.neighboursLocked(func(p *peer) bool { return p.node != from })
 	if p := r.peers[key.Node]; p != nil {
 		whom = []*peer{p}
 	}
 	for _, p := range whom {
-		r.spawn(func() {
+		r.spawnLocked(func() {
 			if err := r.call(p, methodPut, putParams{Docs: []json.RawMessage{raw}}, &api.PeerPutResult{}); err != nil {
 				r.complaints(p.node).Warn("a neighbour could not be told of a version that was used twice", "error", err)
 			}

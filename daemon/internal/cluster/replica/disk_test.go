@@ -4,12 +4,12 @@ import (
 	"sync"
 	"time"
 
-	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer/peertest"
 )
 
 // disk keeps what a node keeps over a restart.
 type disk struct {
-	ledgertest.Disk
+	peertest.Disk
 
 	mu   sync.Mutex
 	seen time.Time

@@ -13,8 +13,10 @@
 //     broke, compare digests: one hash first, then versions of what the two have
 //     written, and give each other what is newer. What others have written is taken by
 //     who lacks it and has no path to its writer; who has one leaves it to the writer for
-//     ten seconds. A neighbour that lacks some of that is told to ask. Who learns something
-//     that way compares with three of its other neighbours, and later with the rest.
+//     ten seconds, and asks then only for what has not come. A neighbour that lacks some
+//     of that, of a writer to which it says it has no path, is told to ask. Who learns
+//     something that way compares with three of its other neighbours, and later with those
+//     of the rest that say of no path to its writer.
 //   - Every minute each node compares with one neighbour at random. Nothing else
 //     is sent while nothing changes.
 //

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // fabric carries calls between nodes of one process, on a bubble's time: late,
@@ -29,7 +29,7 @@ type way struct {
 	delay time.Duration
 }
 
-func newFabric(seed seeds.Seed) *fabric {
+func newFabric(seed testkit.Seed) *fabric {
 	return &fabric{nodes: map[api.NodeID]*Replica{}, ways: map[[2]api.NodeID]*way{}, rand: seed.Source(1),
 		bytes: map[api.NodeID]int{}, calls: map[string]int{}}
 }

@@ -27,7 +27,7 @@ func FuzzHandlers(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, method uint8, params []byte) {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t, 2)
+			d := newScenario(t, 2)
 			defer d.close()
 			d.join(0, 1)
 			d.wait(2 * time.Second)

@@ -15,7 +15,7 @@ func TestThirtyTwoNodesConverge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of signatures")
 	}
-	onDesk(t, 32, func(is *is.I, d *desk) {
+	onScenario(t, 32, func(is *is.I, d *scenario) {
 		const limit = 3 * time.Second
 		d.joinAll()
 		t.Logf("start: %s", d.agreedWithin(limit))
@@ -59,7 +59,7 @@ func TestGrowth(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				d := newDesk(t, n)
+				d := newScenario(t, n)
 				defer d.close()
 				for _, m := range d.nodes {
 					for p := range 4 {

@@ -19,7 +19,7 @@ import (
 )
 
 // calls is what a member says to another, whatever it likes.
-func (d *desk) calls(from, to int, method string, params any) (json.RawMessage, error) {
+func (d *scenario) calls(from, to int, method string, params any) (json.RawMessage, error) {
 	raw, isRaw := params.([]byte)
 	if !isRaw {
 		var err error
@@ -39,7 +39,7 @@ func (d *desk) calls(from, to int, method string, params any) (json.RawMessage, 
 }
 
 // signed is a document with the signature of a node, changed after that.
-func (d *desk) signed(by int, doc api.Document, ruin func(*api.Document)) json.RawMessage {
+func (d *scenario) signed(by int, doc api.Document, ruin func(*api.Document)) json.RawMessage {
 	d.t.Helper()
 	m := d.nodes[by]
 	doc.Node, doc.At = m.identity.Node, api.TimeOf(time.Now())
@@ -60,9 +60,9 @@ func (d *desk) signed(by int, doc api.Document, ruin func(*api.Document)) json.R
 }
 
 func TestWhatIsBadIsRefusedAndTheRestTaken(t *testing.T) {
-	onDesk(t, 4, func(is *is.I, d *desk) {
-		stranger := &member{desk: d, identity: identityOf(77), holder: d.nodes[0].holder}
-		d.nodes = append(d.nodes, stranger)
+	onScenario(t, 4, func(is *is.I, d *scenario) {
+		nonMember := &member{scenario: d, identity: identityOf(77), holder: d.nodes[0].holder}
+		d.nodes = append(d.nodes, nonMember)
 		good := api.Document{Kind: api.KindThunderbolt, Name: "1", Inc: 9, Seq: 9}
 		held, _ := d.nodes[0].ledger.Latest(api.Key{Node: d.nodes[0].identity.Node, Kind: api.KindIdentity})
 		replayed, _ := held.JSON()
@@ -94,11 +94,11 @@ func TestWhatIsBadIsRefusedAndTheRestTaken(t *testing.T) {
 	})
 }
 
-func TestStrangersAndRemovedNodesAreRefused(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+func TestNonMembersAndRemovedNodesAreRefused(t *testing.T) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.join(0, 1)
 		d.nodes[0].remove(d.nodes[2])
-		d.nodes = append(d.nodes, &member{desk: d, identity: identityOf(77)})
+		d.nodes = append(d.nodes, &member{scenario: d, identity: identityOf(77)})
 		d.wait(time.Second)
 		for method := range d.nodes[0].replica.Handlers() {
 			for _, from := range []int{2, 3, 0} { // 0 is itself
@@ -113,7 +113,7 @@ func TestMalformedCallsAreErrorsAndLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var log bytes.Buffer
-		d := newDesk(t, 2)
+		d := newScenario(t, 2)
 		defer d.close()
 		d.nodes[0].stop()
 		d.log = slog.New(slog.NewTextHandler(&log, nil))
@@ -138,14 +138,14 @@ func TestMalformedCallsAreErrorsAndLoggedOnceAMinute(t *testing.T) {
 }
 
 func TestSubscriptionsOfOneMemberAreBounded(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		for range 50 {
 			_, err := d.calls(1, 0, methodWatch, api.PeerWatchParams{Kinds: []api.Kind{api.KindMemory}})
 			is.NoErr(err)
 		}
 		d.wait(time.Second)
-		subscribers, _ := d.nodes[0].ledger.Subscribers()
-		is.True(len(subscribers) <= maxServices+1)
+		subscribers, _ := d.nodes[0].ledger.Watchers()
+		is.True(subscribers <= maxServices+1)
 		d.nodes[0].replica.PeerUp(d.nodes[1].identity.Node)
 		d.nodes[0].replica.PeerDown(d.nodes[1].identity.Node)
 		d.wait(time.Second)
@@ -155,7 +155,7 @@ func TestSubscriptionsOfOneMemberAreBounded(t *testing.T) {
 
 // A member that offers what it does not give, and wants what is not there.
 func TestLiarsAreNotBelieved(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(2 * time.Second)
@@ -186,7 +186,7 @@ func TestLiarsAreNotBelieved(t *testing.T) {
 
 // Secrets that a node keeps to itself cannot be asked for.
 func TestPendingIsNotGiven(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		name := string(d.nodes[1].identity.Node)
 		d.nodes[0].put(api.KindPending, name, 1)
 		key := api.Key{Node: d.nodes[0].identity.Node, Kind: api.KindPending, Name: name}

@@ -11,7 +11,7 @@ import (
 )
 
 // lossy sets how much is lost.
-func (d *desk) lossy(ratio float64) {
+func (d *scenario) lossy(ratio float64) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	d.net.loss = ratio
@@ -19,7 +19,7 @@ func (d *desk) lossy(ratio float64) {
 
 // A notification is lost; the number of the next one, about something else, shows it.
 func TestLostNotificationIsMadeUpFor(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		d.joinAll()
 		defer d.watch(1, 0)()
 		d.wait(time.Second)
@@ -36,7 +36,7 @@ func TestLostNotificationIsMadeUpFor(t *testing.T) {
 
 // The answer to a subscription is lost: the other side works for nobody.
 func TestSubscriptionThatNobodyKnowsOfEnds(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.wait(time.Second)
 		_, err := d.calls(1, 0, methodWatch, api.PeerWatchParams{Kinds: []api.Kind{api.KindMemory}})
@@ -52,7 +52,7 @@ func TestSubscriptionThatNobodyKnowsOfEnds(t *testing.T) {
 // Only documents of a live kind are left from a life that the writer has lost,
 // and digests do not speak of those.
 func TestWriterLearnsOfItsNewerVersions(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.wait(3 * time.Second)
 		left := d.signed(1, api.Document{Kind: api.KindMemory, Inc: 1, Seq: 60_000}, nil)

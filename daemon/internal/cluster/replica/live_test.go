@@ -11,7 +11,7 @@ import (
 )
 
 // watch is somebody who looks at live documents of a node; of all with a negative one.
-func (d *desk) watch(at, of int) (stop func()) {
+func (d *scenario) watch(at, of int) (stop func()) {
 	f := ledger.Filter{Kinds: []api.Kind{api.KindMemory, api.KindSystem}}
 	if of >= 0 {
 		f.Nodes = []api.NodeID{d.nodes[of].identity.Node}
@@ -24,7 +24,7 @@ func (d *desk) watch(at, of int) (stop func()) {
 func (m *member) moving() bool { return m.ledger.Interested(api.KindMemory, m.identity.Node) }
 
 func TestLiveKindsMoveWhileWatched(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.nodes[0].put(api.KindMemory, "", 1)
@@ -56,7 +56,7 @@ func TestLiveKindsMoveWhileWatched(t *testing.T) {
 }
 
 func TestLiveKindsAreTakenUpAgain(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		stop := d.watch(1, -1)
 		sees := func(n int, limit time.Duration) {
@@ -94,7 +94,7 @@ func TestLiveKindsAreTakenUpAgain(t *testing.T) {
 		// The other side loses the subscription with a connection, and nobody says so.
 		r := d.nodes[0].replica
 		r.mu.Lock()
-		r.endServices(d.nodes[1].identity.Node, nil)
+		r.endServicesLocked(d.nodes[1].identity.Node, nil)
 		r.mu.Unlock()
 		sees(5, 20*time.Second)
 		// Notifications get lost.
@@ -113,7 +113,7 @@ func TestLiveKindsAreTakenUpAgain(t *testing.T) {
 		d.wait(time.Minute)
 		is.True(!d.nodes[0].moving() && !d.nodes[2].moving())
 		for _, m := range d.nodes {
-			_, lagged := m.ledger.Subscribers()
+			_, lagged := m.ledger.Watchers()
 			is.Equal(lagged, uint64(0))
 			is.Equal(len(m.replica.serving), 0)
 		}
@@ -123,7 +123,7 @@ func TestLiveKindsAreTakenUpAgain(t *testing.T) {
 // Of kinds that are kept fresh a node hears that another one watches; their
 // documents travel as they always do.
 func TestFreshKindsAreWanted(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		wanted := func() bool { return d.nodes[0].ledger.Interested(api.KindGPUProfile, d.nodes[0].identity.Node) }

@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 var histories = flag.Int("seeds", 12, "how many random histories the model test plays")
@@ -20,12 +20,12 @@ var histories = flag.Int("seeds", 12, "how many random histories the model test 
 // model is what each node has acknowledged and not lost: its facts since it
 // started, and what is on its disk.
 type model struct {
-	*desk
-	rand  *rand.Rand
-	want  []map[api.Key]string
-	disks []*disk // as they once were
-	n     int
-	said  []string
+	*scenario
+	rand     *rand.Rand
+	want     []map[api.Key]string
+	disks    []*disk // as they once were
+	n        int
+	reported []string
 }
 
 // After any history of writes, deletions, cuts, losses and restarts, nodes that
@@ -35,15 +35,15 @@ func TestModel(t *testing.T) {
 	if testing.Short() {
 		all /= 3
 	}
-	for seed := range seeds.Upto(t, all) {
+	for seed := range testkit.Upto(t, all) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				random := seed.Source(7)
-				m := &model{desk: newDesk(t, 3+random.IntN(6)), rand: random}
+				m := &model{scenario: newScenario(t, 3+random.IntN(6)), rand: random}
 				defer m.close()
 				defer func() {
 					if t.Failed() {
-						t.Log(m.said)
+						t.Log(m.reported)
 					}
 				}()
 				m.want, m.disks = make([]map[api.Key]string, len(m.nodes)), make([]*disk, len(m.nodes))
@@ -66,8 +66,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-func (m *model) say(format string, args ...any) {
-	m.said = append(m.said, fmt.Sprintf(format, args...))
+func (m *model) report(format string, args ...any) {
+	m.reported = append(m.reported, fmt.Sprintf(format, args...))
 }
 
 // learn takes what a node says of itself for what it has acknowledged.
@@ -94,20 +94,20 @@ func (m *model) step() {
 	case p < 50:
 		m.delete(i)
 	case p < 75:
-		m.say("join %d %d", i, j)
+		m.report("join %d %d", i, j)
 		m.join(i, j)
 	case p < 85:
-		m.say("cut %d %d", i, j)
+		m.report("cut %d %d", i, j)
 		m.cut(i, j)
 	case p < 90:
 		if i != j && m.isJoined(i, j) {
-			m.say("silence %d %d", i, j)
+			m.report("silence %d %d", i, j)
 			m.silence(i, j)
 			m.wait(time.Duration(m.rand.IntN(6000)) * time.Millisecond)
 			m.notice(i, j)
 		}
 	case p < 92:
-		m.say("copy the disk of %d", i)
+		m.report("copy the disk of %d", i)
 		m.disks[i] = m.nodes[i].disk.copied()
 	default:
 		m.restart(i)
@@ -128,14 +128,14 @@ func (m *model) key(i int) api.Key {
 func (m *model) write(i int) {
 	key := m.key(i)
 	m.n++
-	m.say("%d writes %s %s %d", i, key.Kind, key.Name, m.n)
+	m.report("%d writes %s %s %d", i, key.Kind, key.Name, m.n)
 	m.nodes[i].put(key.Kind, key.Name, m.n)
 	m.want[i][key] = fmt.Sprintf(`{"n":%d}`, m.n)
 }
 
 func (m *model) delete(i int) {
 	key := m.key(i)
-	m.say("%d deletes %s %s", i, key.Kind, key.Name)
+	m.report("%d deletes %s %s", i, key.Kind, key.Name)
 	if err := m.nodes[i].writer.Delete(key.Kind, key.Name); err != nil {
 		m.t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func (m *model) delete(i int) {
 func (m *model) restart(i int) {
 	m.kill(i)
 	how := m.rand.IntN(6)
-	m.say("restart %d way %d", i, how)
+	m.report("restart %d way %d", i, how)
 	switch how {
 	case 0:
 		m.nodes[i].disk = newDisk()

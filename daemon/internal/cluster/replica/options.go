@@ -66,10 +66,6 @@ type Options struct {
 	// documents are gone and it was told; nil = nobody does. It is called on
 	// goroutines of its own.
 	OnRemoved func(api.NodeID)
-	// OnGhost is shown documents that this node wrote before it lost its state.
-	// Whoever still means one puts its key again within Timing.Settle; the others
-	// are deleted. nil = nobody is asked. It must return at once.
-	OnGhost func(api.Document)
 	// Rand chooses whom to tell; nil = seeded by the system.
 	Rand *rand.Rand
 	// Timing is zero but in tests.
@@ -82,7 +78,7 @@ type Options struct {
 type Timing struct {
 	// Period is how often digests are compared with one neighbour; 60 s.
 	Period time.Duration
-	// Settle is how long owners have after the start, and after a ghost was met,
+	// Settle is how long owners have after the start, and after a orphan was met,
 	// to put what they still mean; 30 s.
 	Settle time.Duration
 	// Call is how long a call may take; 10 s.
@@ -90,8 +86,8 @@ type Timing struct {
 	// Relay is when those are asked who should have heard otherwise; 100 ms, and
 	// up to twice that.
 	Relay time.Duration
-	// Tell is for how long what a neighbour wrote is left to it to tell; 10 s.
-	Tell time.Duration
+	// Notify is for how long what a neighbour wrote is left to it to tell; 10 s.
+	Notify time.Duration
 	// Stagger is between comparisons with several neighbours that come up
 	// together, so that the first brings what is new and the rest find nothing; 20 ms.
 	Stagger time.Duration
@@ -107,7 +103,7 @@ func (t Timing) withDefaults() Timing {
 		value time.Duration
 	}{
 		{&t.Period, time.Minute}, {&t.Settle, 30 * time.Second}, {&t.Call, 10 * time.Second},
-		{&t.Relay, 100 * time.Millisecond}, {&t.Tell, 10 * time.Second}, {&t.Stagger, 20 * time.Millisecond},
+		{&t.Relay, 100 * time.Millisecond}, {&t.Notify, 10 * time.Second}, {&t.Stagger, 20 * time.Millisecond},
 		{&t.Silence, 15 * time.Second}, {&t.Retry, 500 * time.Millisecond},
 	} {
 		if *d.field <= 0 {

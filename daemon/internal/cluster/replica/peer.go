@@ -39,16 +39,21 @@ type comparison struct {
 	due   time.Duration
 	// isRunning says that a goroutine is at it, isWanted that another must follow.
 	isRunning, isWanted bool
-	// isUrgent says not to wait whether a difference goes away by itself, isHinted that
-	// the neighbour says that this node lacks something, isForced to ask although nothing
-	// has changed since both agreed.
-	isUrgent, isHinted, isForced bool
+	wanted
 	// agreed is the hash that both had, and rosters of then.
 	agreed, agreedRoster string
 	// differs is of which nodes not the same was held here and there when it was seen first.
 	differs map[api.NodeID]difference
 	// parts is how many comparisons in a row said that there is more.
 	parts int
+}
+
+// wanted says what a comparison is to do.
+type wanted struct {
+	// isPlanned says that it is not only for what the last left alone, isUrgent not to wait
+	// whether a difference goes away by itself, isHinted that the neighbour says that this
+	// node lacks something, isForced to ask although nothing has changed since both agreed.
+	isPlanned, isUrgent, isHinted, isForced bool
 }
 
 func newPeer(ctx context.Context, node api.NodeID) *peer {

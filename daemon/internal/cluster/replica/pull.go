@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 
@@ -50,14 +49,14 @@ func (r *Replica) pullOffered(from api.NodeID, offer []api.KeyVersion, missed []
 	defer r.mu.Unlock()
 	p := r.peers[from]
 	if p == nil || p.pending+len(keys) > outboxKeys { // the next comparison finds the rest
-		r.forgetPulls(keys)
+		r.forgetPullsLocked(keys)
 		return
 	}
 	p.pending += len(keys)
 	p.pulls = append(p.pulls, pull{keys: keys, missed: missed, isRepair: isRepair})
 	if !p.isPulling {
 		p.isPulling = true
-		r.spawn(func() { r.workOff(p) })
+		r.spawnLocked(func() { r.workOff(p) })
 	}
 }
 
@@ -68,8 +67,8 @@ func (r *Replica) mayPull(key api.Key) bool { return moves(key.Kind) && r.roster
 // fits reports whether a document that is not held would be kept.
 func (r *Replica) fits(key api.Key, from api.NodeID) bool { return r.ledger.Fits(key, from) == nil }
 
-// forgetPulls lets others be asked for keys; the caller holds mu.
-func (r *Replica) forgetPulls(keys []api.Key) {
+// forgetPullsLocked lets others be asked for keys.
+func (r *Replica) forgetPullsLocked(keys []api.Key) {
 	for _, key := range keys {
 		delete(r.pulling, key)
 	}
@@ -89,13 +88,13 @@ func (r *Replica) workOff(p *peer) {
 		r.mu.Unlock()
 		err := r.fetch(p, next)
 		r.mu.Lock()
-		r.forgetPulls(next.keys)
+		r.forgetPullsLocked(next.keys)
 		p.pending -= len(next.keys)
 		if err != nil {
 			// Others who offered the same were not listened to.
 			for _, q := range r.peers {
 				q.compare.isForced = true
-				r.compareSoon(q, r.soon(len(r.peers)))
+				r.compareSoonLocked(q, r.soonLocked(len(r.peers)))
 			}
 		}
 		r.mu.Unlock()
@@ -145,11 +144,7 @@ func after(keys []api.Key, given []json.RawMessage) []api.Key {
 
 // handlePull gives documents, in the order in which they were asked for and up
 // to the first that does not fit; for those that are not there it gives nothing.
-func (r *Replica) handlePull(_ context.Context, _ api.NodeID, params json.RawMessage) (any, error) {
-	var in api.PeerPullParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
+func (r *Replica) handlePull(_ api.NodeID, in api.PeerPullParams) (any, error) {
 	out := pullResult{Docs: []json.RawMessage{}}
 	room := messageBytes
 	for _, key := range in.Keys {

@@ -15,7 +15,7 @@ import (
 
 // flooding is node 3 of a desk of four, which is ended: it says what it likes to node
 // 0 alone, and answers nothing.
-func (d *desk) flooding() *member {
+func (d *scenario) flooding() *member {
 	d.joinAll()
 	d.agreedWithin(time.Second)
 	d.wait(3 * time.Second)
@@ -28,7 +28,7 @@ func (d *desk) flooding() *member {
 // What a member has beyond its quota is neither kept nor passed on, and costs no
 // comparing without end.
 func TestDocumentsBeyondTheQuotaGoNowhere(t *testing.T) {
-	onDesk(t, 4, func(is *is.I, d *desk) {
+	onScenario(t, 4, func(is *is.I, d *scenario) {
 		hostile := d.flooding()
 		most, missed := api.KindThunderbolt.Quota().Documents, []api.NodeID{d.nodes[1].identity.Node, d.nodes[2].identity.Node}
 		var refused []api.Cause
@@ -77,7 +77,7 @@ func TestOffersAreNotFetchedBeyondTheQuota(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred thousand offers, one after the other")
 	}
-	onDesk(t, 4, func(is *is.I, d *desk) {
+	onScenario(t, 4, func(is *is.I, d *scenario) {
 		hostile := d.flooding()
 		offer := func(kind api.Kind, of api.NodeID, from, n int) {
 			var all []api.KeyVersion
@@ -117,7 +117,7 @@ func TestOffersAreNotFetchedBeyondTheQuota(t *testing.T) {
 
 // A member that signs two documents for each version has a few of them told about.
 func TestVersionsUsedTwiceAreToldAboutInBounds(t *testing.T) {
-	onDesk(t, 4, func(is *is.I, d *desk) {
+	onScenario(t, 4, func(is *is.I, d *scenario) {
 		d.flooding()
 		d.net.total()
 		for i := range 60 {
@@ -140,7 +140,7 @@ func TestFullNodesDoNotCompareWithoutEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of signatures")
 	}
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.join(0, 1)
 		d.wait(3 * time.Second)
 		hostile := d.nodes[2]

@@ -14,8 +14,8 @@ import (
 
 // admitted refuses calls of whoever is no member, and acts on a long absence
 // before anything is taken or given.
-func (r *Replica) admitted(h CallHandler) CallHandler {
-	return func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error) {
+func admitted[P any](r *Replica, h func(from api.NodeID, in P) (any, error)) CallHandler {
+	return func(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
 		if r.ctx.Err() != nil {
 			return nil, api.NewError(api.ReasonCancelled, r.self.Display())
 		}
@@ -23,7 +23,12 @@ func (r *Replica) admitted(h CallHandler) CallHandler {
 			return nil, api.NewError(api.ReasonNotAMember, from.Display())
 		}
 		r.meet()
-		result, err := h(ctx, from, params)
+		var in P
+		var result any
+		err := decode(params, &in)
+		if err == nil {
+			result, err = h(from, in)
+		}
 		if err != nil {
 			r.complaints(from).Warn("a member's call was refused", "error", err)
 		}
@@ -42,15 +47,15 @@ func decode(params json.RawMessage, into any) error {
 	return nil
 }
 
-// news is what a message brought.
-type news struct {
+// updates is what a message brought.
+type updates struct {
 	taken   []*ledger.Record
 	refused []api.Cause
 	// isFull says that some of it was beyond a quota.
 	isFull bool
 }
 
-func (n *news) refuse(err error) {
+func (n *updates) refuse(err error) {
 	n.isFull = n.isFull || errors.Is(err, api.ReasonTooManyDocuments)
 	if len(n.refused) < maxCauses {
 		n.refused = append(n.refused, api.AsError(err).Cause())
@@ -58,18 +63,12 @@ func (n *news) refuse(err error) {
 }
 
 // handlePut takes documents over and passes them on.
-func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	var in putParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
+func (r *Replica) handlePut(from api.NodeID, in putParams) (any, error) {
 	if slices.Contains(in.Missed, from) { // it has what this node lacks
-		r.mu.Lock()
-		if p := r.peers[from]; p != nil {
+		r.with(from, func(p *peer) {
 			p.compare.isHinted, p.compare.isForced = true, true
-			r.compareSoon(p, r.timing.Stagger)
-		}
-		r.mu.Unlock()
+			r.compareSoonLocked(p, r.timing.Stagger)
+		})
 	}
 	n := r.take(from, in.Docs)
 	r.passOn(from, n.taken, in.Missed, in.Repair)
@@ -79,8 +78,8 @@ func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawM
 }
 
 // take takes documents over, each for itself.
-func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
-	var n news
+func (r *Replica) take(from api.NodeID, raws []json.RawMessage) updates {
+	var n updates
 	for _, raw := range raws {
 		var d api.Document
 		if err := json.Unmarshal(raw, &d); err != nil {
@@ -95,7 +94,7 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 	return n
 }
 
-func (r *Replica) takeOne(from api.NodeID, raw json.RawMessage, d api.Document, n *news) {
+func (r *Replica) takeOne(from api.NodeID, raw json.RawMessage, d api.Document, n *updates) {
 	key, version := d.Key(), d.Version()
 	outcome, err := r.ledger.PutForeign(d)
 	if errors.Is(err, api.ReasonDuplicateIdentity) {
@@ -112,16 +111,14 @@ func (r *Replica) takeOne(from api.NodeID, raw json.RawMessage, d api.Document, 
 	switch {
 	case outcome == ledger.Taken && isHeld && moves(key.Kind):
 		n.taken = append(n.taken, held)
-	case outcome == ledger.Ghost:
-		r.noteGhost(&d)
+	case outcome == ledger.Orphan:
+		r.noteOrphan(key)
 	case outcome == ledger.Known && isHeld && held.Version().Compare(version) > 0 && (from == key.Node || held.Deleted()):
 		// The writer has forgotten what it wrote, as after it lost its state, or
 		// somebody missed a deletion.
-		r.mu.Lock()
-		if p := r.peers[from]; p != nil {
-			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: held, isRepair: true}) })
-		}
-		r.mu.Unlock()
+		r.with(from, func(p *peer) {
+			r.queueLocked(p, func(o *outbox) bool { return o.add(parcel{rec: held, isRepair: true}) })
+		})
 	}
 }
 
@@ -138,7 +135,7 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reached := r.neighbours(func(p *peer) bool {
+	reached := r.neighboursLocked(func(p *peer) bool {
 		return p.node != from && (isRepair && len(taken) > 0 || isMissed[p.node])
 	})
 	if len(taken) > 0 && !isRepair {
@@ -155,18 +152,24 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 		for _, p := range reached[:n] {
 			for _, rec := range taken {
 				if rec.Key().Node != p.node {
-					r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: rest}) })
+					r.queueLocked(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: rest}) })
 				}
 			}
 		}
 		reached = reached[n:]
 	}
 	if isRepair {
-		r.compareLater(reached)
+		var writers []api.NodeID
+		for _, rec := range taken {
+			if node := rec.Key().Node; !slices.Contains(writers, node) {
+				writers = append(writers, node)
+			}
+		}
+		r.compareLaterLocked(reached, relays, writers...)
 		return
 	}
 	for _, p := range reached {
-		r.compareSoon(p, r.soon(len(reached)))
+		r.compareSoonLocked(p, r.soonLocked(len(reached)))
 	}
 }
 
@@ -186,13 +189,13 @@ func (r *Replica) complaints(node api.NodeID) *slog.Logger {
 	now := r.clock.Boot()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last, wasSaid := r.said[node]
-	if wasSaid && now-last.at < complaintPeriod {
+	last, wasReported := r.reported[node]
+	if wasReported && now-last.at < complaintPeriod {
 		last.skipped++
-		r.said[node] = last
+		r.reported[node] = last
 		return slog.New(slog.DiscardHandler)
 	}
-	r.said[node] = complaint{at: now}
+	r.reported[node] = complaint{at: now}
 	if r.ctx.Err() != nil {
 		return slog.New(slog.DiscardHandler)
 	}

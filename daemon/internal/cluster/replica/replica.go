@@ -30,15 +30,17 @@ type Replica struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	// interest wakes the loop that keeps subscriptions; rosterHints the one that
-	// acts on removals; ghostHints the one that ends ghosts.
-	interest, rosterHints, ghostHints waker.Waker
-	away                              away
+	// acts on removals; orphanHints the one that ends orphans.
+	interest, rosterHints, orphanHints waker.Waker
+	away                               away
 	// own gives what this node writes from New on: what a comparison came too early for
 	// and nobody was told would be missed until the next one.
 	own *ledger.Follower
 
 	// stock is what comparisons go by; it is taken without mu.
 	stock stock
+	// removed are the removed members that were acted on; followRoster has it.
+	removed map[api.NodeID]bool
 
 	encoding sync.Mutex
 	last     struct { // what was encoded last
@@ -54,12 +56,11 @@ type Replica struct {
 	// nextSlot is when the next comparison of a burst may begin.
 	nextSlot time.Duration
 	pulling  map[api.Key]api.Version
-	ghosts   map[api.Key]time.Duration // when each is ended
+	orphans  map[api.Key]time.Duration // when each is ended
 	known    *cluster.Roster           // as it was last acted on
 	serving  map[api.NodeID][]*service
 	lastSub  uint64
-	said     map[api.NodeID]complaint
-	removed  map[api.NodeID]bool
+	reported map[api.NodeID]complaint
 	// confronted is when somebody was last told of a version that was used twice.
 	confronted map[api.Key]time.Duration
 }
@@ -72,9 +73,9 @@ func New(o Options) (*Replica, error) {
 	r := &Replica{
 		options: o, timing: o.Timing.withDefaults(), ledger: o.Ledger, self: o.Ledger.Node(), clock: o.Clock,
 		log: o.Log, rand: o.Rand,
-		interest: waker.New(), rosterHints: waker.New(), ghostHints: waker.New(),
-		peers: map[api.NodeID]*peer{}, pulling: map[api.Key]api.Version{}, ghosts: map[api.Key]time.Duration{}, known: o.Roster.Current(),
-		serving: map[api.NodeID][]*service{}, said: map[api.NodeID]complaint{}, removed: map[api.NodeID]bool{},
+		interest: waker.New(), rosterHints: waker.New(), orphanHints: waker.New(),
+		peers: map[api.NodeID]*peer{}, pulling: map[api.Key]api.Version{}, orphans: map[api.Key]time.Duration{}, known: o.Roster.Current(),
+		serving: map[api.NodeID][]*service{}, reported: map[api.NodeID]complaint{}, removed: map[api.NodeID]bool{},
 		confronted: map[api.Key]time.Duration{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -85,7 +86,9 @@ func New(o Options) (*Replica, error) {
 		r.rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	for _, m := range r.known.Members() {
-		r.removed[m.Node] = r.known.IsRemoved(m.Node)
+		if r.known.IsRemoved(m.Node) {
+			r.removed[m.Node] = true
+		}
 	}
 	if err := r.away.load(o.LastSeen); err != nil {
 		return nil, err
@@ -98,8 +101,8 @@ func New(o Options) (*Replica, error) {
 // transport before it starts.
 func (r *Replica) Handlers() map[string]CallHandler {
 	return map[string]CallHandler{
-		methodPut: r.admitted(r.handlePut), methodDigest: r.admitted(r.handleDigest), methodPull: r.admitted(r.handlePull),
-		methodRoster: r.admitted(r.handleRoster), methodWatch: r.admitted(r.handleWatch), methodUnwatch: r.admitted(r.handleUnwatch),
+		methodPut: admitted(r, r.handlePut), methodDigest: admitted(r, r.handleDigest), methodPull: admitted(r, r.handlePull),
+		methodRoster: admitted(r, r.handleRoster), methodWatch: admitted(r, r.handleWatch), methodUnwatch: admitted(r, r.handleUnwatch),
 	}
 }
 
@@ -125,7 +128,7 @@ func (r *Replica) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, r.cancel)
 	defer stop()
 	var loops sync.WaitGroup
-	for _, loop := range []func(){r.tellOwn, r.followInterest, r.followRoster, r.endGhosts, r.compareSlowly} {
+	for _, loop := range []func(){r.notifyOwn, r.followInterest, r.followRoster, r.endOrphans, r.compareSlowly} {
 		loops.Go(loop)
 	}
 	loops.Wait()
@@ -140,8 +143,8 @@ func (r *Replica) Run(ctx context.Context) error {
 	return nil
 }
 
-// spawn runs f on a goroutine that Run waits for; the caller holds mu.
-func (r *Replica) spawn(f func()) {
+// spawnLocked runs f on a goroutine that Run waits for.
+func (r *Replica) spawnLocked(f func()) {
 	if !r.closed {
 		r.running.Go(f)
 	}
@@ -163,7 +166,7 @@ func (r *Replica) PeerUp(node api.NodeID) {
 	}
 	p := newPeer(r.ctx, node)
 	r.peers[node] = p
-	r.compareAtSlot(p, r.self > node)
+	r.compareAtSlotLocked(p, r.self > node)
 	r.interest.Wake()
 }
 
@@ -178,24 +181,32 @@ func (r *Replica) PeerDown(node api.NodeID) {
 	isOutstanding := p.isBehind || p.isSending || !p.out.isEmpty()
 	p.end()
 	delete(r.peers, node)
-	r.endServices(node, nil)
+	r.endServicesLocked(node, nil)
 	r.interest.Wake()
-	near := r.neighbours(func(*peer) bool { return true })
+	near := r.neighboursLocked(func(*peer) bool { return true })
 	if isOutstanding {
 		// What it was about to get it can get of others that still reach it.
 		for _, q := range near {
-			r.queue(q, func(o *outbox) bool { return o.hint(node) })
+			r.queueLocked(q, func(o *outbox) bool { return o.hint(node) })
 		}
 	}
 	// Others may have what the lost one had begun to tell.
 	for _, q := range near[:min(2, len(near))] {
-		r.compareSoon(q, r.soon(len(near)))
+		r.compareSoonLocked(q, r.soonLocked(len(near)))
 	}
 }
 
-// neighbours are the peers for which is says yes, in random order; the caller
-// holds mu.
-func (r *Replica) neighbours(is func(*peer) bool) []*peer {
+// with does something about a peer, under mu, where it is one now.
+func (r *Replica) with(node api.NodeID, do func(*peer)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.peers[node]; p != nil {
+		do(p)
+	}
+}
+
+// neighboursLocked are the peers for which is says yes, in random order.
+func (r *Replica) neighboursLocked(is func(*peer) bool) []*peer {
 	all := make([]*peer, 0, len(r.peers))
 	for _, p := range r.peers {
 		if is(p) {

@@ -1,9 +1,9 @@
 package replica
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -13,39 +13,42 @@ import (
 
 // RosterChanged says that the roster is another one, because of what somebody
 // did on this node. Every neighbour is told at once.
-func (r *Replica) RosterChanged() { r.rosterNews("") }
+func (r *Replica) RosterChanged() { r.rosterUpdates("") }
 
-// rosterNews tells of new entries: after a change by this node every neighbour,
+// rosterUpdates tells of new entries: after a change by this node every neighbour,
 // after one that came from another node a few of the others, who do the same;
-// with the rest digests are compared, which go with the roster's hash. That
-// also brings the documents of new members, which were refused until now.
-func (r *Replica) rosterNews(from api.NodeID) {
+// with the rest digests are compared, which go with the roster's hash, unless they
+// have a path to who is new. That also brings the documents of new members, which
+// were refused until now.
+func (r *Replica) rosterUpdates(from api.NodeID) {
 	now := r.roster()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh := now.Missing(r.known.Heads())
+	added := slices.DeleteFunc(now.Current(), r.known.IsMember)
 	r.known = now
 	if len(fresh) == 0 {
 		return
 	}
 	r.rosterHints.Wake()
-	near := r.neighbours(func(p *peer) bool { return p.node != from })
+	near := r.neighboursLocked(func(p *peer) bool { return p.node != from })
 	for i, p := range near {
 		if from == "" || i < relays {
-			r.queue(p, func(o *outbox) bool { return o.roster(fresh) })
+			r.queueLocked(p, func(o *outbox) bool { return o.roster(fresh) })
 		}
 	}
-	r.compareLater(r.neighbours(func(*peer) bool { return true }))
+	few := 0
+	if len(added) != len(fresh) { // it is not only about these
+		few, added = relays, nil
+	}
+	r.compareLaterLocked(r.neighboursLocked(func(*peer) bool { return true }), few, added...)
 }
 
 // followRoster acts on removals. Documents of a removed node go, and none of
 // its come in again, because the ledger asks the same roster.
 func (r *Replica) followRoster() {
-	// What a former process had no time to drop.
-	for _, m := range r.roster().Members() {
-		if r.roster().IsRemoved(m.Node) && m.Node != r.self {
-			r.drop(m.Node)
-		}
+	for node := range r.removed { // what a former process had no time to drop
+		r.drop(node)
 	}
 	for {
 		select {
@@ -55,28 +58,23 @@ func (r *Replica) followRoster() {
 		}
 		roster := r.roster()
 		for _, m := range roster.Members() {
-			if !roster.IsRemoved(m.Node) {
+			if r.removed[m.Node] || !roster.IsRemoved(m.Node) {
 				continue
 			}
-			r.mu.Lock()
-			isKnown := r.removed[m.Node]
 			r.removed[m.Node] = true
-			r.mu.Unlock()
-			if isKnown {
-				continue
-			}
-			if m.Node != r.self {
-				r.drop(m.Node)
-			}
+			r.drop(m.Node)
 			r.mu.Lock()
-			r.spawn(func() { r.partFrom(m.Node) })
+			r.spawnLocked(func() { r.partFrom(m.Node) })
 			r.mu.Unlock()
 		}
 	}
 }
 
-// drop drops what a removed node wrote.
+// drop drops what a removed node wrote, unless it is this one.
 func (r *Replica) drop(node api.NodeID) {
+	if node == r.self {
+		return
+	}
 	if err := r.ledger.Forget(node); err != nil {
 		r.log.Error("documents of a removed member could not be dropped", "node", node, "error", err)
 	}
@@ -89,8 +87,8 @@ func (r *Replica) partFrom(node api.NodeID) {
 	p := r.peers[node]
 	r.mu.Unlock()
 	if p != nil {
-		ctx, cancel := native.WithTimeout(p.ctx, r.clock, farewell, "a removed node")
-		entries, _ := encodeEntries(r.roster().Log())
+		ctx, cancel := native.WithTimeout(p.ctx, r.clock, removalGrace, "a removed node")
+		entries, _ := EncodeEntries(r.roster().Log())
 		// Whether it heard makes no difference here.
 		_ = r.options.Calls.Call(ctx, node, methodRoster, api.PeerRosterParams{Have: []string{}, Entries: entries}, &api.PeerRosterResult{})
 		cancel()
@@ -101,15 +99,15 @@ func (r *Replica) partFrom(node api.NodeID) {
 	}
 }
 
-// farewell is how long a removed node has to hear of it.
-const farewell = time.Second
+// removalGrace is how long a removed node has to hear of it.
+const removalGrace = time.Second
 
 // exchangeRoster brings a neighbour entries and takes those that this node
 // lacks. What the neighbour lacks beyond that it asks for itself.
 func (r *Replica) exchangeRoster(p *peer, entries []cluster.SignedEntry) error {
 	for isMore := true; isMore; {
-		params := api.PeerRosterParams{Have: hashes(r.roster().Sample())}
-		params.Entries, entries = encodeEntries(entries)
+		params := api.PeerRosterParams{Have: cluster.HashTexts(r.roster().Sample())}
+		params.Entries, entries = EncodeEntries(entries)
 		var result api.PeerRosterResult
 		if err := r.call(p, methodRoster, params, &result); err != nil {
 			return err
@@ -124,38 +122,17 @@ func (r *Replica) exchangeRoster(p *peer, entries []cluster.SignedEntry) error {
 }
 
 // handleRoster takes entries over and gives those that the caller lacks.
-func (r *Replica) handleRoster(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	var in api.PeerRosterParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
+func (r *Replica) handleRoster(from api.NodeID, in api.PeerRosterParams) (any, error) {
 	if _, err := r.mergeRoster(from, in.Entries); err != nil && !errors.Is(err, cluster.ErrGap) {
 		r.complaints(from).Warn("entries of the roster were refused", "error", err)
 	}
 	roster := r.roster()
-	log := roster.Log()
-	held := make(map[cluster.EntryHash]bool, len(log))
-	for _, e := range log {
-		held[e.Hash()] = true
+	have := cluster.HashesOf(in.Have)
+	if slices.ContainsFunc(have, func(h cluster.EntryHash) bool { return !roster.Holds(h) }) {
+		r.with(from, func(p *peer) { r.queueLocked(p, func(o *outbox) bool { return o.roster(nil) }) })
 	}
-	have := make([]cluster.EntryHash, len(in.Have))
-	lacks := false
-	for i, h := range in.Have {
-		have[i] = cluster.EntryHash(h)
-		lacks = lacks || !held[have[i]]
-	}
-	if lacks {
-		r.mu.Lock()
-		if p := r.peers[from]; p != nil {
-			r.queue(p, func(o *outbox) bool { return o.roster(nil) })
-		}
-		r.mu.Unlock()
-	}
-	out := api.PeerRosterResult{}
-	rest := roster.Missing(have)
-	out.Entries, rest = encodeEntries(rest)
-	out.More = len(rest) > 0
-	return out, nil
+	entries, rest := EncodeEntries(roster.Missing(have))
+	return api.PeerRosterResult{Entries: entries, More: len(rest) > 0}, nil
 }
 
 // mergeRoster takes entries over and passes on what is new.
@@ -179,13 +156,13 @@ func (r *Replica) mergeRoster(from api.NodeID, raws []json.RawMessage) (fresh in
 		return 0, failed
 	}
 	if changed {
-		r.rosterNews(from)
+		r.rosterUpdates(from)
 	}
 	return fresh, err
 }
 
-// encodeEntries is as many entries as fit a message, and the rest.
-func encodeEntries(entries []cluster.SignedEntry) (raws []json.RawMessage, rest []cluster.SignedEntry) {
+// EncodeEntries is as many entries as fit a message, and the rest.
+func EncodeEntries(entries []cluster.SignedEntry) (raws []json.RawMessage, rest []cluster.SignedEntry) {
 	room := messageBytes
 	for i, e := range entries {
 		raw, err := json.Marshal(e)
@@ -198,12 +175,4 @@ func encodeEntries(entries []cluster.SignedEntry) (raws []json.RawMessage, rest 
 		raws = append(raws, raw)
 	}
 	return raws, nil
-}
-
-func hashes(all []cluster.EntryHash) []string {
-	out := make([]string, len(all))
-	for i, h := range all {
-		out[i] = string(h)
-	}
-	return out
 }

@@ -13,15 +13,15 @@ import (
 
 // change changes a node's roster, as its user does.
 func (m *member) change(f func(*cluster.Roster) (*cluster.Roster, error)) {
-	m.desk.t.Helper()
+	m.scenario.t.Helper()
 	if _, err := m.holder.Update(f); err != nil {
-		m.desk.t.Fatal(err)
+		m.scenario.t.Fatal(err)
 	}
 	m.replica.RosterChanged()
 }
 
 func (m *member) remove(others ...*member) {
-	m.desk.t.Helper()
+	m.scenario.t.Helper()
 	var nodes []api.NodeID
 	for _, o := range others {
 		nodes = append(nodes, o.identity.Node)
@@ -30,7 +30,7 @@ func (m *member) remove(others ...*member) {
 }
 
 // rostersAgree reports whether nodes have the same roster.
-func (d *desk) rostersAgree(nodes ...int) bool {
+func (d *scenario) rostersAgree(nodes ...int) bool {
 	for _, i := range nodes {
 		if d.nodes[i].holder.Current().Head() != d.nodes[nodes[0]].holder.Current().Head() {
 			return false
@@ -40,7 +40,7 @@ func (d *desk) rostersAgree(nodes ...int) bool {
 }
 
 func TestRemovedNodeIsGoneEverywhere(t *testing.T) {
-	onDesk(t, 5, func(is *is.I, d *desk) {
+	onScenario(t, 5, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		for j := range 4 {
@@ -70,7 +70,7 @@ func TestRemovedNodeIsGoneEverywhere(t *testing.T) {
 
 // The process ends between the removal and what follows from it.
 func TestRemovedNodesDocumentsGoAtTheNextStart(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.nodes[2].put(api.KindSharing, "", 1)
 		d.joinAll()
 		d.agreedWithin(time.Second)
@@ -86,13 +86,13 @@ func TestRemovedNodesDocumentsGoAtTheNextStart(t *testing.T) {
 }
 
 func TestNewMembersDocumentsComeWithTheRoster(t *testing.T) {
-	onDesk(t, 4, func(is *is.I, d *desk) {
+	onScenario(t, 4, func(is *is.I, d *scenario) {
 		d.join(0, 1)
 		d.join(1, 2)
 		d.join(0, 3)
 		d.agreedWithin(3 * time.Second)
 		d.wait(3 * time.Second)
-		fresh := &member{desk: d, identity: identityOf(99), disk: newDisk()}
+		fresh := &member{scenario: d, identity: identityOf(99), disk: newDisk()}
 		d.nodes = append(d.nodes, fresh)
 		d.nodes[0].change(func(r *cluster.Roster) (*cluster.Roster, error) {
 			return r.Add(d.nodes[0].identity, fresh.identity.Public(), time.Now())
@@ -108,7 +108,7 @@ func TestNewMembersDocumentsComeWithTheRoster(t *testing.T) {
 
 // Both halves of a cluster change the roster, and one of them often.
 func TestRostersMerge(t *testing.T) {
-	onDesk(t, 4, func(is *is.I, d *desk) {
+	onScenario(t, 4, func(is *is.I, d *scenario) {
 		d.join(0, 1)
 		d.join(2, 3)
 		d.wait(3 * time.Second)

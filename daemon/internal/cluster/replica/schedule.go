@@ -1,14 +1,23 @@
 package replica
 
 import (
+	"slices"
+	"strings"
 	"time"
 
-	"fulmen/native/waker"
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
 )
 
-// compareSoon plans a comparison with a neighbour, unless one is planned
-// earlier; the caller holds mu.
-func (r *Replica) compareSoon(p *peer, delay time.Duration) {
+// compareSoonLocked plans a comparison with a neighbour, unless one is planned earlier.
+func (r *Replica) compareSoonLocked(p *peer, delay time.Duration) {
+	p.compare.isPlanned = true
+	r.compareAgainLocked(p, delay)
+}
+
+// compareAgainLocked plans one for what the last left alone, and has not come by then.
+func (r *Replica) compareAgainLocked(p *peer, delay time.Duration) {
 	c := &p.compare
 	due := r.clock.Boot() + delay
 	if p.isGone() || c.timer != nil && c.due <= due {
@@ -30,46 +39,83 @@ func (r *Replica) compareSoon(p *peer, delay time.Duration) {
 			return
 		}
 		c.isRunning = true
-		r.spawn(func() { r.runComparison(p) })
+		r.spawnLocked(func() { r.runComparison(p) })
 	})
 }
 
-// compareAtSlot plans the comparison with a neighbour that came up: the first of a
-// burst at once, the others one by one after it. Whoever waits for the other
-// side to begin does so itself a second later if nothing came; the caller holds mu.
-func (r *Replica) compareAtSlot(p *peer, isSecond bool) {
+// compareAtSlotLocked plans the comparison with a neighbour that came up: the first of a
+// burst at once, the others one by one after it. Whoever waits for the other side to begin
+// does so itself a second later if nothing came.
+func (r *Replica) compareAtSlotLocked(p *peer, isSecond bool) {
 	p.compare.isUrgent, p.compare.isForced = true, true
 	if isSecond {
-		r.compareSoon(p, time.Second+r.jitter(r.timing.Stagger*5))
+		r.compareSoonLocked(p, time.Second+r.jitterLocked(r.timing.Stagger*5))
 		return
 	}
 	now := r.clock.Boot()
 	r.nextSlot = max(r.nextSlot, now)
-	r.compareSoon(p, r.nextSlot-now)
+	r.compareSoonLocked(p, r.nextSlot-now)
 	r.nextSlot += r.timing.Stagger
 }
 
-// soon is when to compare with one of n neighbours who should have heard
-// otherwise; the caller holds mu.
-func (r *Replica) soon(n int) time.Duration {
-	return r.timing.Relay + r.jitter(r.timing.Relay+time.Duration(n)*r.timing.Stagger)
+// soonLocked is when to compare with one of n neighbours who should have heard otherwise.
+func (r *Replica) soonLocked(n int) time.Duration {
+	return r.timing.Relay + r.jitterLocked(r.timing.Relay+time.Duration(n)*r.timing.Stagger)
 }
 
-// compareLater plans comparisons with neighbours, in random order, who most likely hear of
-// something by others: with a few soon, so that where they do not it goes on from there,
-// and with the rest once those have had time to; the caller holds mu.
-func (r *Replica) compareLater(near []*peer) {
-	for i, p := range near {
-		delay := r.soon(len(near))
-		if i >= relays {
-			delay += 20 * r.timing.Relay
-		}
-		r.compareSoon(p, delay)
+// compareLaterLocked plans comparisons with neighbours, in random order, who most likely
+// hear of something by others: with a few soon, so that where they do not it goes on from
+// there, and with the rest once those have had time to. Of news about nodes whoever has a
+// path to them hears from them, as this node does, and need not be asked then.
+func (r *Replica) compareLaterLocked(near []*peer, few int, about ...api.NodeID) {
+	few = min(few, len(near))
+	for _, p := range near[:few] {
+		r.compareSoonLocked(p, r.soonLocked(len(near)))
 	}
+	rest := near[few:]
+	if len(rest) == 0 {
+		return
+	}
+	wait := 20 * r.timing.Relay
+	if len(about) > 0 {
+		wait = r.timing.Notify
+	}
+	r.clock.AfterFunc(wait, func() {
+		var reached []map[api.NodeID]bool
+		for _, p := range rest {
+			reached = append(reached, r.reachedBy(p.node, about...))
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for i, p := range rest {
+			isReached := func(node api.NodeID) bool {
+				return node == p.node || node == r.self || r.peers[node] != nil && reached[i][node]
+			}
+			if len(about) == 0 || slices.ContainsFunc(about, func(node api.NodeID) bool { return !isReached(node) }) {
+				r.compareSoonLocked(p, r.soonLocked(len(rest)))
+			}
+		}
+	})
 }
 
-// jitter is a random part of a span; the caller holds mu.
-func (r *Replica) jitter(span time.Duration) time.Duration {
+// reachedBy are the nodes, of some or of all, to which a neighbour says that it has a path.
+// It has met them then: it knows that they are members, and what they have written.
+func (r *Replica) reachedBy(node api.NodeID, of ...api.NodeID) map[api.NodeID]bool {
+	reached := map[api.NodeID]bool{}
+	for _, rec := range r.ledger.List(ledger.Filter{Nodes: []api.NodeID{node}, Kinds: []api.Kind{api.KindReach}}) {
+		peer, _, _ := strings.Cut(rec.Key().Name, "/") // all are looked through for each node that joins
+		if len(of) > 0 && !slices.Contains(of, api.NodeID(peer)) {
+			continue
+		}
+		if reach, err := ledger.Shared[api.Reach](rec); err == nil && reach.State != api.PathFailed {
+			reached[reach.Peer] = true
+		}
+	}
+	return reached
+}
+
+// jitterLocked is a random part of a span.
+func (r *Replica) jitterLocked(span time.Duration) time.Duration {
 	return time.Duration(r.rand.Int64N(int64(max(span, 1))))
 }
 
@@ -78,22 +124,17 @@ func (r *Replica) jitter(span time.Duration) time.Duration {
 // that a disk gave back what was overwritten; so somebody has to look. It is
 // the only traffic of a cluster in which nothing changes.
 func (r *Replica) compareSlowly() {
-	due := waker.New()
 	for {
 		r.mu.Lock()
-		pause := r.timing.Period*3/4 + r.jitter(r.timing.Period/2)
+		pause := r.timing.Period*3/4 + r.jitterLocked(r.timing.Period/2)
 		r.mu.Unlock()
-		timer := r.clock.AfterFunc(pause, due.Wake)
-		select {
-		case <-r.ctx.Done():
-			timer.Stop()
+		if !native.Pause(r.ctx, r.clock, pause) {
 			return
-		case <-due:
 		}
 		r.mu.Lock()
-		if near := r.neighbours(func(*peer) bool { return true }); len(near) > 0 {
+		if near := r.neighboursLocked(func(*peer) bool { return true }); len(near) > 0 {
 			near[0].compare.isForced = true
-			r.compareSoon(near[0], 0)
+			r.compareSoonLocked(near[0], 0)
 		}
 		r.mu.Unlock()
 	}

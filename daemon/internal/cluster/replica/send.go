@@ -35,8 +35,8 @@ func isLive(k api.Kind) bool {
 	return isKnown && info.Replicated && info.Live
 }
 
-// tellOwn tells the neighbours what this node writes.
-func (r *Replica) tellOwn() {
+// notifyOwn tells the neighbours what this node writes.
+func (r *Replica) notifyOwn() {
 	defer r.own.Close()
 	for {
 		change, err := r.own.Next(r.ctx)
@@ -44,47 +44,47 @@ func (r *Replica) tellOwn() {
 		case err != nil:
 			return
 		case !change.Whole:
-			r.tellAll(change.Put)
+			r.notifyAll(change.Put)
 			continue
 		}
 		r.mu.Lock()
 		for _, p := range r.peers { // it lagged: what was dropped a comparison finds
-			r.compareSoon(p, 0)
+			r.compareSoonLocked(p, 0)
 		}
 		r.mu.Unlock()
 	}
 }
 
-// tellAll queues own documents for every neighbour, and says whom that misses.
+// notifyAll queues own documents for every neighbour, and says whom that misses.
 // Those where somebody looks come first: telling all takes a while in a large
 // cluster.
-func (r *Replica) tellAll(recs []*ledger.Record) {
+func (r *Replica) notifyAll(recs []*ledger.Record) {
 	recs = slices.DeleteFunc(slices.Clone(recs), func(rec *ledger.Record) bool { return !moves(rec.Key().Kind) })
 	if len(recs) == 0 {
 		return
 	}
-	r.tell(recs, func(p *peer) bool { return p.isWatched })
-	r.tell(recs, func(p *peer) bool { return !p.isWatched })
+	r.notify(recs, func(p *peer) bool { return p.isWatched })
+	r.notify(recs, func(p *peer) bool { return !p.isWatched })
 }
 
-// tell queues own documents for the neighbours for which is says yes.
-func (r *Replica) tell(recs []*ledger.Record, is func(*peer) bool) {
+// notify queues own documents for the neighbours for which is says yes.
+func (r *Replica) notify(recs []*ledger.Record, is func(*peer) bool) {
 	members := r.roster().Current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	missed := r.missed(members)
+	missed := r.missedLocked(members)
 	for _, p := range r.peers {
 		if !is(p) {
 			continue
 		}
 		for _, rec := range recs {
-			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: missed}) })
+			r.queueLocked(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: missed}) })
 		}
 	}
 }
 
-// missed are the members that are not told from here; the caller holds mu.
-func (r *Replica) missed(members []api.NodeID) (missed []api.NodeID) {
+// missedLocked are the members that are not told from here.
+func (r *Replica) missedLocked(members []api.NodeID) (missed []api.NodeID) {
 	for _, m := range members {
 		if p := r.peers[m]; m != r.self && (p == nil || p.isBehind) {
 			missed = append(missed, m)
@@ -93,31 +93,29 @@ func (r *Replica) missed(members []api.NodeID) (missed []api.NodeID) {
 	return missed
 }
 
-// queue puts something into a neighbour's outbox and sees to its being sent; the
-// caller holds mu.
-func (r *Replica) queue(p *peer, add func(*outbox) bool) {
+// queueLocked puts something into a neighbour's outbox and sees to its being sent.
+func (r *Replica) queueLocked(p *peer, add func(*outbox) bool) {
 	if p.isBehind || p.isGone() {
 		return
 	}
 	if !add(&p.out) {
-		r.fallBehind(p)
+		r.fallBehindLocked(p)
 		return
 	}
 	if !p.isSending {
 		p.isSending = true
-		r.spawn(func() { r.send(p) })
+		r.spawnLocked(func() { r.send(p) })
 	}
 }
 
-// fallBehind drops what waits for a neighbour, to be found by a comparison; the
-// caller holds mu.
-func (r *Replica) fallBehind(p *peer) {
+// fallBehindLocked drops what waits for a neighbour, to be found by a comparison.
+func (r *Replica) fallBehindLocked(p *peer) {
 	p.out.clear()
 	p.isBehind = true
 	p.compare.isUrgent, p.compare.isForced = true, true
 	pause := r.timing.Retry << min(p.failures, 10)
 	p.failures++
-	r.compareSoon(p, min(pause, r.timing.Period))
+	r.compareSoonLocked(p, min(pause, r.timing.Period))
 }
 
 // send empties a neighbour's outbox.
@@ -130,19 +128,19 @@ func (r *Replica) send(p *peer) {
 			return
 		}
 		entries, isRoster := p.out.takeRoster()
-		docs, missed, isRepair := p.out.take()
+		m := p.out.take()
 		r.mu.Unlock()
 		var err error
 		if isRoster {
 			err = r.exchangeRoster(p, entries)
 		}
-		if err == nil && len(docs)+len(missed) > 0 {
-			err = r.put(p, docs, missed, isRepair)
+		if err == nil && len(m.docs)+len(m.missed) > 0 {
+			err = r.put(p, m)
 		}
 		r.mu.Lock()
 		if err != nil && !p.isGone() {
 			p.isSending = false
-			r.fallBehind(p)
+			r.fallBehindLocked(p)
 			r.mu.Unlock()
 			r.complaints(p.node).Warn("a neighbour could not be told", "error", err)
 			return
@@ -153,8 +151,8 @@ func (r *Replica) send(p *peer) {
 }
 
 // put sends one message.
-func (r *Replica) put(p *peer, docs []*ledger.Record, missed []api.NodeID, isRepair bool) error {
-	params, err := r.encoded(message{docs, missed, isRepair})
+func (r *Replica) put(p *peer, m message) error {
+	params, err := r.encoded(m)
 	if err != nil { // they were encoded before they were signed
 		return err
 	}
@@ -184,7 +182,7 @@ func (r *Replica) LastWord(ctx context.Context, node api.NodeID) error {
 	}
 	members := r.roster().Current()
 	r.mu.Lock()
-	missed := r.missed(members)
+	missed := r.missedLocked(members)
 	r.mu.Unlock()
 	params, err := r.encoded(message{docs: docs, missed: missed})
 	if err != nil {
@@ -320,20 +318,20 @@ func (o *outbox) takeRoster() ([]cluster.SignedEntry, bool) {
 
 // take takes a message's worth out: the first documents with which the same is
 // said. It has nothing in it when the outbox is empty.
-func (o *outbox) take() (docs []*ledger.Record, missed []api.NodeID, isRepair bool) {
+func (o *outbox) take() (m message) {
 	room, n := messageBytes, 0
 	for ; n < len(o.order); n++ {
 		a := o.items[o.order[n]]
 		if n == 0 {
-			missed, isRepair = a.missed, a.isRepair
+			m.missed, m.isRepair = a.missed, a.isRepair
 		}
-		if isRepair != a.isRepair || !slices.Equal(missed, a.missed) {
+		if m.isRepair != a.isRepair || !slices.Equal(m.missed, a.missed) {
 			break
 		}
 		if room -= sentBytes(a.rec); room < 0 && n > 0 {
 			break
 		}
-		docs = append(docs, a.rec)
+		m.docs = append(m.docs, a.rec)
 		delete(o.items, o.order[n])
 	}
 	o.order = o.order[n:]
@@ -341,10 +339,9 @@ func (o *outbox) take() (docs []*ledger.Record, missed []api.NodeID, isRepair bo
 		o.order, o.items = nil, nil // a map keeps the room of all that it ever held
 	}
 	if n == 0 {
-		missed = o.hints
-		o.hints = nil
+		m.missed, o.hints = o.hints, nil
 	}
-	return docs, missed, isRepair
+	return m
 }
 
 // sentBytes bounds what a document takes of a message; a large one is only offered.

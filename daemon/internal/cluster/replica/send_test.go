@@ -18,12 +18,12 @@ import (
 
 // Who wrote last knows where somebody looks, and tells those first.
 func TestWatchedIsToldFirst(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		watched := func() (nodes []api.NodeID) {
 			r := d.nodes[0].replica
-			r.tell(nil, func(p *peer) bool {
+			r.notify(nil, func(p *peer) bool {
 				if p.isWatched {
 					nodes = append(nodes, p.node)
 				}
@@ -56,7 +56,7 @@ func TestWatchedIsToldFirst(t *testing.T) {
 
 // What is put together by hand is what the encoder makes.
 func TestMessageIsEncodedAsItsType(t *testing.T) {
-	onDesk(t, 2, func(is *is.I, d *desk) {
+	onScenario(t, 2, func(is *is.I, d *scenario) {
 		writer, l := d.nodes[0].writer, d.nodes[0].ledger
 		is.NoErr(writer.Put(ledger.Draft{Kind: "from-the-future", Name: "big", Value: big(bigBytes)}))
 		record := func(name string) *ledger.Record {
@@ -114,7 +114,7 @@ func TestNothingIsMissedBeforeRun(t *testing.T) {
 		l, w, err := ledger.Open(ledger.Options{Key: self.Key(), Cluster: roster.Cluster(), Counter: newDisk()})
 		is.NoErr(err)
 		began := time.Now()
-		calls := &told{left: 1, done: make(chan struct{}, 1)}
+		calls := &reported{left: 1, done: make(chan struct{}, 1)}
 		r, err := New(Options{Ledger: l, Writer: w, Roster: &holder{roster: roster}, Calls: calls,
 			Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })})
 		is.NoErr(err)

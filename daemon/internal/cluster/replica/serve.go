@@ -21,11 +21,7 @@ type service struct {
 const maxServices = 2
 
 // handleWatch begins a subscription. While there is one these documents move.
-func (r *Replica) handleWatch(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	var in api.PeerWatchParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
+func (r *Replica) handleWatch(from api.NodeID, in api.PeerWatchParams) (any, error) {
 	for _, k := range in.Kinds {
 		if info, _ := api.LookupKind(k); !info.Live && !info.Fresh {
 			return nil, api.Errorf(api.ReasonBadValue, "kinds", "%q is not a kind that moves only while watched", string(k))
@@ -47,12 +43,12 @@ func (r *Replica) handleWatch(_ context.Context, from api.NodeID, params json.Ra
 	s := &service{sub: api.Subscription(fmt.Sprintf("p%d", r.lastSub)), watcher: w, cancel: cancel}
 	r.serving[from] = append(r.serving[from], s)
 	for len(r.serving[from]) > maxServices {
-		r.endServices(from, r.serving[from][0])
+		r.endServicesLocked(from, r.serving[from][0])
 	}
 	if r.closed {
 		w.Close()
 	}
-	r.spawn(func() { r.serve(ctx, from, s) })
+	r.spawnLocked(func() { r.serve(ctx, from, s) })
 	r.mu.Unlock()
 	return watchResult{Sub: s.sub, Docs: docs}, nil
 }
@@ -76,7 +72,7 @@ func (r *Replica) serve(ctx context.Context, to api.NodeID, s *service) {
 		}
 		if r.options.Calls.Notify(to, noticeChanged, out) != nil || err != nil {
 			r.mu.Lock()
-			r.endServices(to, s)
+			r.endServicesLocked(to, s)
 			r.mu.Unlock()
 			return
 		}
@@ -84,24 +80,20 @@ func (r *Replica) serve(ctx context.Context, to api.NodeID, s *service) {
 }
 
 // handleUnwatch ends a subscription of the caller.
-func (r *Replica) handleUnwatch(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	var in api.PeerUnwatch
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
+func (r *Replica) handleUnwatch(from api.NodeID, in api.PeerUnwatch) (any, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.serving[from] {
 		if s.sub == in.Sub {
-			r.endServices(from, s)
+			r.endServicesLocked(from, s)
 			break
 		}
 	}
 	return api.Empty{}, nil // one that is over already has ended as asked
 }
 
-// endServices ends a subscription of a neighbour, or with nil all; the caller holds mu.
-func (r *Replica) endServices(of api.NodeID, only *service) {
+// endServicesLocked ends a subscription of a neighbour, or with nil all.
+func (r *Replica) endServicesLocked(of api.NodeID, only *service) {
 	r.serving[of] = slices.DeleteFunc(r.serving[of], func(s *service) bool {
 		if only != nil && s != only {
 			return false
@@ -132,11 +124,7 @@ func encoded(recs []*ledger.Record) ([]json.RawMessage, error) {
 }
 
 // handleDigest tells a neighbour what it lacks.
-func (r *Replica) handleDigest(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	var in api.PeerDigestParams
-	if err := decode(params, &in); err != nil {
-		return nil, err
-	}
+func (r *Replica) handleDigest(from api.NodeID, in api.PeerDigestParams) (any, error) {
 	mine := r.inventory()
 	if in.SHA256 != "" {
 		return r.answerFirst(from, &in, &mine), nil
@@ -151,9 +139,7 @@ func (r *Replica) answerFirst(from api.NodeID, in *api.PeerDigestParams, mine *i
 	if !out.Same {
 		out.Have = mine.versions()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p := r.peers[from]; p != nil {
+	r.with(from, func(p *peer) {
 		c := &p.compare
 		// The caller sees to what differs: whoever came up together with it need
 		// not ask too.
@@ -161,7 +147,7 @@ func (r *Replica) answerFirst(from api.NodeID, in *api.PeerDigestParams, mine *i
 		if out.Same && in.RosterSHA256 == head {
 			c.agreed, c.agreedRoster, c.differs = mine.sum, head, nil
 		}
-	}
+	})
 	return out
 }
 

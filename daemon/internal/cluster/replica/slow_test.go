@@ -12,7 +12,7 @@ import (
 )
 
 // slow makes every way of a node take so long.
-func (d *desk) slow(i int, delay time.Duration) {
+func (d *scenario) slow(i int, delay time.Duration) {
 	d.net.mu.Lock()
 	defer d.net.mu.Unlock()
 	for pair, w := range d.net.ways {
@@ -26,7 +26,7 @@ func TestSlowNodeHoldsNobodyUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand documents, one after the other")
 	}
-	onDesk(t, 5, func(is *is.I, d *desk) {
+	onScenario(t, 5, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
@@ -51,13 +51,13 @@ func TestSlowNodeHoldsNobodyUp(t *testing.T) {
 // The last word of a node that sleeps or stops does not wait for what is on its way, and
 // brings what became of its ranks a moment ago.
 func TestLastWord(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
 		d.slow(1, time.Second)
 		own, other := d.nodes[0], d.nodes[1]
-		cable, err := api.NewLinkID(api.LinkEnd{Node: own.identity.Node, Receptacle: 1}, api.LinkEnd{Node: other.identity.Node, Receptacle: 1})
+		cable, err := api.NewLinkID(api.LinkEnd{Node: own.identity.Node, PortNumber: 1}, api.LinkEnd{Node: other.identity.Node, PortNumber: 1})
 		is.NoErr(err)
 		link := cable.String()
 		own.put(api.KindRank, "j00000001/1/0", 1)
@@ -81,7 +81,7 @@ func TestSilentNodeCatchesUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of signatures")
 	}
-	onDesk(t, 4, func(is *is.I, d *desk) {
+	onScenario(t, 4, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
@@ -106,7 +106,7 @@ func TestSilentNodeCatchesUp(t *testing.T) {
 
 // The path to one node breaks while it is told; another node reaches it.
 func TestBrokenPathIsMendedByOthers(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
@@ -123,7 +123,7 @@ func TestBrokenPathIsMendedByOthers(t *testing.T) {
 
 // A call failed and the path counts as there: whoever has another one helps.
 func TestNeighbourThatFailsIsToldByOthers(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
@@ -137,7 +137,7 @@ func TestNeighbourThatFailsIsToldByOthers(t *testing.T) {
 
 // A writer dies when it has told one of many.
 func TestWriterDiesWhileItTells(t *testing.T) {
-	onDesk(t, 8, func(is *is.I, d *desk) {
+	onScenario(t, 8, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
@@ -159,7 +159,7 @@ func TestWriterDiesWhileItTells(t *testing.T) {
 // What a neighbour wrote it tells itself: it is taken from others only where that has not
 // helped for a while.
 func TestNewsIsLeftToItsWriter(t *testing.T) {
-	onDesk(t, 3, func(is *is.I, d *desk) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
@@ -171,9 +171,9 @@ func TestNewsIsLeftToItsWriter(t *testing.T) {
 		r.mu.Lock()
 		p := r.peers[d.nodes[2].identity.Node]
 		p.compare.isForced = true
-		r.compareSoon(p, 0)
+		r.compareSoonLocked(p, 0)
 		r.mu.Unlock()
-		d.wait(r.timing.Tell - time.Second)
+		d.wait(r.timing.Notify - time.Second)
 		is.True(d.disagreement(1, 2) != "")
 		d.agreedWithin(3*time.Second, 1, 2) // the way from its writer is still silent
 	})
@@ -184,7 +184,7 @@ func TestNewsIsLeftToItsWriter(t *testing.T) {
 func TestWhatABusyWriterDidNotTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		d := newDeskWith(t, 2, Timing{Period: 4 * time.Second})
+		d := newScenarioWith(t, 2, Timing{Period: 4 * time.Second})
 		defer d.close()
 		d.delay = 30 * time.Millisecond
 		d.joinAll()

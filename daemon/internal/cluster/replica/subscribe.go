@@ -26,23 +26,23 @@ type subscription struct {
 	// isBroken says that something was missed.
 	isBroken bool
 	failures int
-	heard    time.Duration
+	received time.Duration
 	silence  native.Timer
 }
 
 // followInterest keeps the subscriptions as somebody here watches.
 func (r *Replica) followInterest() {
-	hints := r.ledger.WatchInterest()
-	defer hints.Close()
+	hints, done := r.ledger.WatchInterest()
+	defer done()
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
-		case <-hints.C():
+		case <-hints:
 		case <-r.interest:
 		}
 		r.mu.Lock()
-		near := r.neighbours(func(*peer) bool { return true })
+		near := r.neighboursLocked(func(*peer) bool { return true })
 		r.mu.Unlock()
 		for _, p := range near {
 			var wanted []api.Kind
@@ -55,7 +55,7 @@ func (r *Replica) followInterest() {
 			p.live.wanted = wanted
 			if !p.live.isWorking && p.live.isStale() && !p.isGone() {
 				p.live.isWorking = true
-				r.spawn(func() { r.subscribe(p) })
+				r.spawnLocked(func() { r.subscribe(p) })
 			}
 			r.mu.Unlock()
 		}
@@ -123,9 +123,9 @@ func (r *Replica) resubscribe(p *peer, kinds []api.Kind, isNew bool) error {
 		if s.earlySub == result.Sub {
 			s.n = s.early
 		}
-		s.heard = r.clock.Boot()
+		s.received = r.clock.Boot()
 		if s.silence == nil {
-			r.listen(p, r.timing.Silence)
+			r.listenLocked(p, r.timing.Silence)
 		}
 		r.mu.Unlock()
 		r.takeLive(p.node, result.Docs)
@@ -144,9 +144,9 @@ func (r *Replica) resubscribe(p *peer, kinds []api.Kind, isNew bool) error {
 	return nil
 }
 
-// listen makes the subscription anew after a silence: that the other side lost it
-// with a connection is announced by nothing. The caller holds mu.
-func (r *Replica) listen(p *peer, after time.Duration) {
+// listenLocked makes the subscription anew after a silence: that the other side lost it
+// with a connection is announced by nothing.
+func (r *Replica) listenLocked(p *peer, after time.Duration) {
 	p.live.silence = r.clock.AfterFunc(after, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -155,13 +155,13 @@ func (r *Replica) listen(p *peer, after time.Duration) {
 		if p.isGone() || s.sub == "" {
 			return
 		}
-		left := s.heard + r.timing.Silence - r.clock.Boot()
+		left := s.received + r.timing.Silence - r.clock.Boot()
 		if left <= 0 {
 			s.isBroken = true
 			left = r.timing.Silence
 			r.interest.Wake()
 		}
-		r.listen(p, left)
+		r.listenLocked(p, left)
 	})
 }
 
@@ -190,7 +190,7 @@ func (r *Replica) handleChanged(from api.NodeID, params json.RawMessage) {
 		return
 	}
 	s := &p.live
-	s.heard = r.clock.Boot()
+	s.received = r.clock.Boot()
 	switch {
 	case slices.Contains(s.ended, in.Sub):
 	case in.Sub != s.sub && !s.isWorking:

@@ -14,13 +14,13 @@ import (
 
 // A beat is heard as long as any path is there.
 func TestBeats(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
-		var heard atomic.Int32
+		var received atomic.Int32
 		b.Beats(func(from api.NodeID) {
 			if from == a.id.Node {
-				heard.Add(1)
+				received.Add(1)
 			}
 		})
 		var op *net.OpError
@@ -28,42 +28,42 @@ func TestBeats(t *testing.T) {
 		d.open()
 		is.NoErr(a.Beat(b.id.Node))
 		d.pass(time.Second)
-		is.Equal(heard.Load(), int32(2)) // by both paths
+		is.Equal(received.Load(), int32(2)) // by both paths
 		d.net.SetLAN("cable", false)
 		is.NoErr(a.Beat(b.id.Node))
 		d.pass(time.Second)
-		is.Equal(heard.Load(), int32(3))
+		is.Equal(received.Load(), int32(3))
 	})
 }
 
 // The end of a peer's daemon is told, of which its system speaks; that nothing is heard of
 // a peer any more is not told as that.
 func TestAHangUpIsTold(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
-		var told atomic.Int32
+		var reported atomic.Int32
 		a.HungUp(func(node api.NodeID) {
 			if node == b.id.Node {
-				told.Add(1)
+				reported.Add(1)
 			}
 		})
 		d.open()
 		d.net.SetApart("host0", "host1", true)
 		d.pass(time.Minute)
-		is.Equal(told.Load(), int32(0))
+		is.Equal(reported.Load(), int32(0))
 		d.net.SetApart("host0", "host1", false)
 		d.pass(time.Minute)
 		is.True(a.Reachable(b.id.Node))
 		is.NoErr(b.Close())
 		d.pass(time.Second)
-		is.Equal(told.Load(), int32(1))
+		is.Equal(reported.Load(), int32(1))
 	})
 }
 
 // That a daemon was started again is told also where no path was seen to end.
 func TestStartedAgainIsTold(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]

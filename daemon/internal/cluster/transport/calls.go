@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -17,22 +18,12 @@ import (
 // NoticeHandler gets what a member sends by itself.
 type NoticeHandler func(from api.NodeID, params json.RawMessage)
 
-// HandleCall sets who answers the calls of a door. Its error is told the caller as an
+// HandleCall sets who answers the calls of a endpoint. Its error is told the caller as an
 // *api.Error.
-func (t *Transport) HandleCall(c gate.Call) {
-	if t.handlers.calls == nil {
-		t.handlers.calls = map[string]gate.Call{}
-	}
-	t.handlers.calls[c.Name()] = c
-}
+func (t *Transport) HandleCall(c gate.Call) { t.handlers.calls[c.Name()] = c }
 
 // HandleNotify sets who gets notifications of a name.
-func (t *Transport) HandleNotify(method string, h NoticeHandler) {
-	if t.handlers.notices == nil {
-		t.handlers.notices = map[string]NoticeHandler{}
-	}
-	t.handlers.notices[method] = h
-}
+func (t *Transport) HandleNotify(method string, h NoticeHandler) { t.handlers.notices[method] = h }
 
 // callState is the connection by which this node calls a peer.
 type callState struct {
@@ -64,7 +55,7 @@ func (t *Transport) Call(ctx context.Context, node api.NodeID, method string, pa
 			return fmt.Errorf("the answer to %s: %w", method, err)
 		}
 	}
-	if _, isTold := errors.AsType[*api.Error](err); err == nil || isTold {
+	if _, isReported := errors.AsType[*api.Error](err); err == nil || isReported {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -107,21 +98,21 @@ func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, e
 		t.mu.Unlock()
 		return nil, api.NewError(api.ReasonNotAMember, node.Display())
 	}
-	p := t.peer(node)
+	p := t.peerLocked(node)
 	state := &p.calls
 	old := state.current
 	if old != nil && old.isOver() {
 		old = nil
 	}
-	best, isUp := p.best()
+	best, isUp := p.bestLocked()
 	if old != nil && (old.best == best || !isUp) {
 		t.mu.Unlock()
 		return old, nil
 	}
-	if kept := state.take(best); kept != nil { // a cable comes and goes
+	if kept := state.takeLocked(best); kept != nil { // a cable comes and goes
 		kept.best, state.current = best, kept
 		if old != nil {
-			t.retire(state, old)
+			t.retireLocked(state, old)
 		}
 		t.mu.Unlock()
 		return kept, nil
@@ -130,7 +121,7 @@ func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, e
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
 		state.opening = o
-		t.run(func() { t.openBest(node, state, best, o) })
+		t.running.Go(func() { t.openBest(p, best, o) })
 	}
 	t.mu.Unlock()
 	if old != nil {
@@ -144,24 +135,36 @@ func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, e
 	}
 }
 
-// openBest opens a connection on the path that is the best now.
-func (t *Transport) openBest(node api.NodeID, state *callState, best place, o *opening) {
-	c, err := t.openCalls(t.ctx, node)
+// openBest opens a connection on the path that is the best now. One whose path has ended
+// meanwhile is dropped: it may lead to a process that no longer counts.
+func (t *Transport) openBest(p *peer, best place, o *opening) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer close(o.done)
+	var c *callClient
+	var err error
+	for {
+		t.mu.Unlock()
+		c, err = t.openCalls(t.ctx, p.node)
+		t.mu.Lock()
+		if err != nil || t.closed || p.leadsToLocked(c.at, c.to) {
+			break
+		}
+		t.running.Go(c.close)
+	}
+	state := &p.calls
 	state.opening = nil
 	old := state.current
-	switch p := t.peers[node]; {
-	case t.closed || p == nil || &p.calls != state:
+	switch {
+	case t.closed || t.peers[p.node] != p:
 		if err == nil {
-			err = api.NewError(api.ReasonNotAMember, node.Display())
-			t.run(c.close)
+			err = api.NewError(api.ReasonNotAMember, p.node.Display())
+			t.running.Go(c.close)
 		}
 	case err == nil:
 		c.best, state.current = best, c
 		if old != nil {
-			t.retire(state, old)
+			t.retireLocked(state, old)
 		}
 	case old != nil && !old.isOver(): // it is not tried for every call
 		old.best, c, err = best, old, nil
@@ -169,9 +172,9 @@ func (t *Transport) openBest(node api.NodeID, state *callState, best place, o *o
 	o.client, o.err = c, err
 }
 
-// best is the path that calls belong on: a connection that was opened before it
-// came up stays behind on a worse one otherwise. The caller holds mu.
-func (p *peer) best() (at place, isUp bool) {
+// bestLocked is the path that calls belong on: a connection that was opened before it came
+// up stays behind on a worse one otherwise.
+func (p *peer) bestLocked() (at place, isUp bool) {
 	var first Path
 	for where, path := range p.known {
 		if path.State != api.PathFailed && (!isUp || better(path, first) < 0) {
@@ -181,8 +184,14 @@ func (p *peer) best() (at place, isUp bool) {
 	return at, isUp
 }
 
-// retire ends a connection once the calls on it must be over. The caller holds mu.
-func (t *Transport) retire(state *callState, c *callClient) {
+// leadsToLocked reports whether a path is active and leads to an address.
+func (p *peer) leadsToLocked(at place, to netip.AddrPort) bool {
+	path, isKnown := p.known[at]
+	return isKnown && path.State != api.PathFailed && path.Address == to
+}
+
+// retireLocked ends a connection once the calls on it must be over.
+func (t *Transport) retireLocked(state *callState, c *callClient) {
 	if state.retired == nil {
 		state.retired = map[*callClient]native.Timer{}
 	}
@@ -194,9 +203,22 @@ func (t *Transport) retire(state *callState, c *callClient) {
 	})
 }
 
-// take gives a retired connection that goes by a path, which then ends no more; nil where
-// there is none. The caller holds Transport.mu.
-func (s *callState) take(at place) *callClient {
+// dropLocked takes all connections out, and gives them to be closed.
+func (s *callState) dropLocked() (all []*callClient) {
+	if s.current != nil {
+		all = append(all, s.current)
+	}
+	for c, timer := range s.retired {
+		timer.Stop()
+		all = append(all, c)
+	}
+	s.current, s.retired = nil, nil
+	return all
+}
+
+// takeLocked gives a retired connection that goes by a path, which then ends no more; nil
+// where there is none.
+func (s *callState) takeLocked(at place) *callClient {
 	for c, timer := range s.retired {
 		if c.at == at && !c.isOver() && timer.Stop() {
 			delete(s.retired, c)
@@ -211,8 +233,8 @@ func (t *Transport) openCalls(ctx context.Context, node api.NodeID) (*callClient
 	if err != nil {
 		return nil, err
 	}
-	c := newCallClient(&records{conn: conn}, func(method string, params json.RawMessage) { t.noticed(node, method, params) })
-	c.at = place{path.Interface, path.PeerInterface}
+	c := newCallClient(conn, func(method string, params json.RawMessage) { t.noticed(node, method, params) })
+	c.at, c.to = place{path.Interface, path.PeerInterface}, path.Address
 	return c, nil
 }
 
@@ -226,19 +248,23 @@ func (t *Transport) noticed(node api.NodeID, method string, params json.RawMessa
 // acceptCalls answers calls until the connection ends.
 func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
 	defer conn.Close()
-	if !t.keep(node, conn) {
+	s := &callServer{
+		records: newRecords(conn), pause: t.pause,
+		handle: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+			return t.answer(ctx, node, method, params)
+		},
+		begin: func(method string, size int) (func(), error) { return t.begin(node, method, size) },
+	}
+	stop, isMember := t.keep(node, s.close)
+	if !isMember {
 		return
 	}
-	defer t.unkeep(node, conn)
+	defer stop()
 	if writeFrame(conn, accepted) != nil {
 		return
 	}
-	s := newCallServer(&records{conn: conn}, func(ctx context.Context, method string, params json.RawMessage) (any, error) {
-		return t.answer(ctx, node, method, params)
-	})
-	s.begin, s.pause = func(method string, size int) (func(), error) { return t.begin(node, method, size) }, t.pause
 	t.mu.Lock()
-	p := t.peer(node)
+	p := t.peerLocked(node)
 	p.servers = append(p.servers, s)
 	t.mu.Unlock()
 	s.serve(t.ctx)
@@ -263,7 +289,11 @@ func (t *Transport) Notify(node api.NodeID, method string, params any) error {
 	if err != nil {
 		return err
 	}
-	return s.notify(method, raw)
+	text, err := requestRPC(nil, method, raw)
+	if err != nil {
+		return err
+	}
+	return s.send(context.Background(), text)
 }
 
 // answer has a member's call handled.
@@ -281,27 +311,20 @@ func (t *Transport) answer(ctx context.Context, from api.NodeID, method string, 
 	return c.Answer(ctx, from, params)
 }
 
-// LastWord is a connection for one call to a member that is about to be removed.
-// It outlives the removal, which ends every other connection.
-type LastWord struct{ client *callClient }
-
-// OpenLastWord opens one. The caller closes it.
-func (t *Transport) OpenLastWord(ctx context.Context, node api.NodeID) (*LastWord, error) {
+// LastWord opens a connection for calls to a member that is about to be removed, and
+// gives what makes them. It outlives the removal, which ends every other connection, and
+// ends with ctx.
+func (t *Transport) LastWord(ctx context.Context, node api.NodeID) (call func(method string, params any) error, err error) {
 	client, err := t.openCalls(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	return &LastWord{client}, nil
+	context.AfterFunc(ctx, client.close)
+	return func(method string, params any) error {
+		raw, err := encoded(method, params)
+		if err == nil {
+			_, err = client.call(ctx, method, raw)
+		}
+		return err
+	}, nil
 }
-
-// Call makes the call.
-func (l *LastWord) Call(ctx context.Context, method string, params any) error {
-	raw, err := encoded(method, params)
-	if err == nil {
-		_, err = l.client.call(ctx, method, raw)
-	}
-	return err
-}
-
-// Close ends it.
-func (l *LastWord) Close() { l.client.close() }

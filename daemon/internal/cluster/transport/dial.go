@@ -34,8 +34,8 @@ func (a *attempt) forgive() { a.next, a.failures = 0, 0 }
 // path comes up: where one does after a cut, others will.
 const forgivesFrom = 3
 
-// pathCameUp has every way tried that waits for long. The caller holds mu.
-func (t *Transport) pathCameUp() {
+// pathUpLocked has every way tried that waits for long.
+func (t *Transport) pathUpLocked() {
 	for _, p := range t.peers {
 		for _, a := range p.attempts {
 			if a.failures >= forgivesFrom {
@@ -64,33 +64,18 @@ const (
 
 // dialler dials what is worth it. It waits for a change, or for the next try.
 func (t *Transport) dialler() {
-	for {
-		next := t.dialAll()
-		var timer native.Timer
-		if next > 0 {
-			timer = t.options.Clock.AfterFunc(next-t.options.Clock.Boot(), t.wake.Wake)
-		}
-		select {
-		case <-t.ctx.Done():
-		case <-t.wake:
-		}
-		if timer != nil {
-			timer.Stop()
-		}
-		if t.ctx.Err() != nil {
-			return
-		}
+	for native.Wait(t.ctx, t.options.Clock, t.dialAll(), t.wake) {
 	}
 }
 
-// dialAll starts every dial that is due, and tells when the next one is; 0 =
-// none.
+// dialAll starts every dial that is due, and tells how long it is until the next one is.
 func (t *Transport) dialAll() (next time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.options.Clock.Boot()
+	next = native.Forever
 	for _, p := range t.peers {
-		wanted := t.ways(p)
+		wanted := t.waysLocked(p)
 		for w := range p.attempts {
 			if !slices.Contains(wanted, w) && !p.attempts[w].running {
 				delete(p.attempts, w)
@@ -111,28 +96,25 @@ func (t *Transport) dialAll() (next time.Duration) {
 				}
 				p.attempts[w] = a
 			}
-			if a.running || !t.isWorth(p, w) {
+			if a.running || !t.isWorthLocked(p, w) {
 				continue
 			}
 			if a.next > now {
-				if next == 0 || a.next < next {
-					next = a.next
-				}
+				next = min(next, a.next-now)
 				continue
 			}
 			if running++; running > dialsAtOnce {
 				break
 			}
 			a.running = true
-			t.run(func() { t.try(p, w, a) })
+			t.running.Go(func() { t.try(p, w, a) })
 		}
 	}
 	return next
 }
 
-// ways are how a peer can be dialled, the best interface first. The caller holds
-// mu.
-func (t *Transport) ways(p *peer) []way {
+// waysLocked are how a peer can be dialled, the best interface first.
+func (t *Transport) waysLocked(p *peer) []way {
 	own := slices.Clone(t.own)
 	slices.SortStableFunc(own, func(a, b Interface) int { return a.Rank - b.Rank })
 	var all []way
@@ -160,9 +142,9 @@ func (i Interface) holds(a netip.Addr) bool {
 	return slices.ContainsFunc(i.Addresses, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// isWorth reports whether a way would add a path that is wanted, or one of IPv4
-// in the place of one of IPv6. The caller holds mu.
-func (t *Transport) isWorth(p *peer, w way) bool {
+// isWorthLocked reports whether a way would add a path that is wanted, or one of IPv4 in
+// the place of one of IPv6.
+func (t *Transport) isWorthLocked(p *peer, w way) bool {
 	worst, isBetter := -1, false
 	for _, l := range p.links {
 		path := p.known[l.place]
@@ -178,7 +160,7 @@ func (t *Transport) isWorth(p *peer, w way) bool {
 		}
 		worst = max(worst, path.rank)
 	}
-	return isBetter || len(p.links) < api.MaxPaths || w.iface != "" && t.rankOf(w.iface) < worst
+	return isBetter || len(p.links) < api.MaxPaths || w.iface != "" && t.rankOfLocked(w.iface) < worst
 }
 
 // try dials a way and serves the path.
@@ -214,33 +196,40 @@ func (t *Transport) dial(ctx context.Context, node api.NodeID, w way, source net
 		source = own[i].sourceFor(w.to.Addr())
 	}
 	raw, err := t.options.Sockets.Dial(ctx, w.iface, source, w.to)
-	if t.options.Denied != nil {
-		if errors.Is(err, native.ErrLocalNetwork) {
-			t.options.Denied(w.to.String())
-		} else if err == nil {
-			t.options.Denied("")
-		}
+	if errors.Is(err, native.ErrLocalNetwork) {
+		t.options.Denied(w.to.String())
+	} else if err == nil {
+		t.options.Denied("")
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	stop := context.AfterFunc(ctx, func() { raw.Close() })
-	defer stop()
-	secure := tls.Client(raw, t.dialling(node))
-	if err = secure.HandshakeContext(ctx); err == nil {
-		err = writeJSON(secure, first)
-	}
-	if err == nil && !stop() {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		raw.Close()
+	if conn, err = secured(ctx, raw, t.dialling(node), first); err != nil {
 		return nil, "", err
 	}
 	if iface = w.iface; iface == "" {
 		iface = only(own, localOf(raw))
 	}
-	return secure, iface, nil
+	return conn, iface, nil
+}
+
+// secured has both sides of a connection prove who they are, and says what it is for. Where
+// that comes to nothing before ctx ends, the connection is closed.
+func secured(ctx context.Context, raw net.Conn, config *tls.Config, first api.PeerConn) (*tls.Conn, error) {
+	stop := context.AfterFunc(ctx, func() { raw.Close() })
+	conn := tls.Client(raw, config)
+	err := conn.HandshakeContext(ctx)
+	if err == nil {
+		err = writeJSON(conn, first)
+	}
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // only is the interface that has an address; none where several have it.

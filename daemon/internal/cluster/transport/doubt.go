@@ -11,9 +11,9 @@ const (
 	// slowAfter is after how long without an answer to a call the paths are
 	// looked at: the kernel gives up a silent one after 8 seconds only.
 	slowAfter = 500 * time.Millisecond
-	// heardWithin is how long a path then has to bring anything, where another
+	// livenessWithin is how long a path then has to bring anything, where another
 	// one does. With slowAfter and a caller's next try it makes three seconds.
-	heardWithin = 1500 * time.Millisecond
+	livenessWithin = 1500 * time.Millisecond
 )
 
 // doubt finds out whether one of several paths to a node is dead, and ends it
@@ -33,11 +33,11 @@ func (t *Transport) doubt(node api.NodeID) {
 	for _, l := range links {
 		l.ping()
 	}
-	t.options.Clock.AfterFunc(heardWithin, func() {
+	t.options.Clock.AfterFunc(livenessWithin, func() {
 		t.mu.Lock()
 		p.isDoubted = false
 		t.mu.Unlock()
-		isSilent := func(l *link) bool { return l.heard.Load() < asked }
+		isSilent := func(l *link) bool { return l.received.Load() < asked }
 		if !slices.ContainsFunc(links, func(l *link) bool { return !isSilent(l) }) {
 			return
 		}

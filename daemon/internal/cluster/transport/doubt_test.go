@@ -15,20 +15,20 @@ import (
 
 // A path that is silent while another one lives ends calls on it soon.
 func TestSilentPathEndsSoon(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		echo(b)
 		d.open()
-		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, nil))
+		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", reported{}, nil))
 		a.changes()
 		d.net.SetLAN("cable", false)
 		began := time.Now()
-		err := a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, nil)
+		err := a.Call(d.t.Context(), b.id.Node, "peer.hello", reported{}, nil)
 		is.True(errors.Is(err, api.ReasonUnreachable))
-		is.Equal(time.Since(began), slowAfter+heardWithin)
-		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, nil))
-		is.Equal(time.Since(began), slowAfter+heardWithin)
+		is.Equal(time.Since(began), slowAfter+livenessWithin)
+		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", reported{}, nil))
+		is.Equal(time.Since(began), slowAfter+livenessWithin)
 		d.pass(time.Second)
 		is.Equal(a.changes(), []string{"en5 failed"})
 	})
@@ -36,12 +36,12 @@ func TestSilentPathEndsSoon(t *testing.T) {
 
 // A call that takes long, and a node that is silent on all paths, end no path.
 func TestSlowAnswerEndsNoPath(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		b.handle(gate.Pull, func(context.Context, api.NodeID, json.RawMessage) (any, error) {
 			<-time.After(5 * time.Second)
-			return said{}, nil
+			return reported{}, nil
 		})
 		d.open()
 		a.changes()

@@ -30,7 +30,7 @@ func (n *node) cable4() netip.Addr {
 }
 
 // cabled are where a node can be reached over its cable, by IPv4 too or not.
-func (d *desk) cabled(of *node, is4 bool) []Candidate {
+func (d *scenario) cabled(of *node, is4 bool) []Candidate {
 	all := d.candidates(of)[1:]
 	if is4 {
 		all = append(all, Candidate{Address: netip.AddrPortFrom(of.cable4(), api.PeerPort), Interface: "en5"})
@@ -39,7 +39,7 @@ func (d *desk) cabled(of *node, is4 bool) []Candidate {
 }
 
 // cable is how both ends see the path over the cable: each end's own address.
-func (d *desk) cable() [2]string {
+func (d *scenario) cable() [2]string {
 	var all [2]string
 	for i, n := range d.nodes {
 		for _, p := range n.Paths(d.nodes[1-i].id.Node) {
@@ -57,7 +57,7 @@ func TestIPv4ComesBeforeIPv6(t *testing.T) {
 	for name, late := range map[string][2]bool{"at once": {}, "first end late": {true, false}, "second end late": {false, true}, "both late": {true, true}} {
 		for _, from := range []int{0, 1, 2} {
 			t.Run(fmt.Sprint(name, ", dialled by ", []string{"the first", "the second", "both"}[from]), func(t *testing.T) {
-				within(t, 2, func(d *desk) {
+				within(t, 2, func(d *scenario) {
 					is := is.New(d.t)
 					for _, n := range d.nodes {
 						d.net.AddAddress(n.name, "en5", n.cable4())
@@ -85,8 +85,8 @@ func TestIPv4ComesBeforeIPv6(t *testing.T) {
 					d.pass(20 * time.Second)
 					is.Equal(d.cable(), [2]string{"169.254.7.1", "169.254.7.2"})
 					for i, n := range d.nodes { // who watches hears of the new address, and of no end
-						told := n.changes()
-						is.Equal(told, map[bool][]string{true: {"en5 active"}}[was6])
+						reported := n.changes()
+						is.Equal(reported, map[bool][]string{true: {"en5 active"}}[was6])
 						is.Equal(len(n.peers[d.nodes[1-i].id.Node].links), 1)
 					}
 					_, _, before := d.net.Host("host0").Traffic()
@@ -102,7 +102,7 @@ func TestIPv4ComesBeforeIPv6(t *testing.T) {
 // A cable that is plugged in again has its IPv6 addresses seconds before its IPv4
 // ones.
 func TestReplugComesBackToIPv4(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		set := func(is4 bool) {
 			for i, n := range d.nodes {
@@ -136,7 +136,7 @@ func TestReplugComesBackToIPv4(t *testing.T) {
 // An IPv4 address that led to a place before is tried again while IPv6 serves it,
 // also where nothing tells that it answers again.
 func TestIPv4IsTriedWhereIPv6Serves(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		for _, n := range d.nodes {
@@ -160,7 +160,7 @@ func TestIPv4IsTriedWhereIPv6Serves(t *testing.T) {
 
 // IPv4 takes the place of IPv6 also where there are as many paths as there may be.
 func TestIPv4ReplacesIPv6AmongAllPaths(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		own, candidates := map[*node][]Interface{}, map[*node][]Candidate{}
 		for i, n := range d.nodes {
@@ -176,19 +176,19 @@ func TestIPv4ReplacesIPv6AmongAllPaths(t *testing.T) {
 			}
 			n.SetInterfaces(own[n])
 		}
-		tell := func() {
+		notify := func() {
 			for i, n := range d.nodes {
 				d.nodes[1-i].SetCandidates(n.id.Node, candidates[n])
 			}
 		}
-		tell()
+		notify()
 		d.open()
 		is.Equal(len(d.nodes[0].active(d.nodes[1])), api.MaxPaths)
 		is.Equal(d.cable(), [2]string{"fe80::1", "fe80::2"})
 		for _, n := range d.nodes {
 			candidates[n] = append(candidates[n], d.cabled(n, true)[1])
 		}
-		tell()
+		notify()
 		d.pass(5 * time.Second)
 		is.Equal(d.cable(), [2]string{"169.254.7.1", "169.254.7.2"})
 		is.Equal(len(d.nodes[0].active(d.nodes[1])), api.MaxPaths)

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"net"
+	"slices"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -35,10 +36,5 @@ func (h *halfOpen) enter(c net.Conn) {
 func (h *halfOpen) leave(c net.Conn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i, o := range h.conns {
-		if o == c {
-			h.conns = append(h.conns[:i:i], h.conns[i+1:]...)
-			return
-		}
-	}
+	h.conns = slices.DeleteFunc(h.conns, func(o net.Conn) bool { return o == c })
 }

@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
@@ -46,21 +48,21 @@ const lingers = time.Second
 
 // link is the connection of an active path.
 type link struct {
-	t       *Transport
-	peer    *peer
-	conn    net.Conn
-	place   place
-	way     way // how it was dialled; zero where the peer has dialled
-	byLower bool
-	isIPv4  bool
-	dial    uint64 // its number among the dials of who has dialled
-	session uint64
-	out     chan []byte
-	done    chan struct{}
-	flushed chan struct{} // closed when all that was queued before the end is sent
-	once    sync.Once
-	reason  api.Reason
-	heard   atomic.Int64 // when anything came last, on Clock.Boot
+	t        *Transport
+	peer     *peer
+	conn     net.Conn
+	place    place
+	way      way // how it was dialled; zero where the peer has dialled
+	byLower  bool
+	isIPv4   bool
+	dial     uint64 // its number among the dials of who has dialled
+	session  uint64
+	out      chan []byte
+	done     chan struct{}
+	flushed  chan struct{} // closed when all that was queued before the end is sent
+	once     sync.Once
+	reason   api.Reason
+	received atomic.Int64 // when anything came last, on Clock.Boot
 }
 
 func better(a, b Path) int {
@@ -74,12 +76,8 @@ func better(a, b Path) int {
 		cmp.Compare(a.Interface, b.Interface), cmp.Compare(a.PeerInterface, b.PeerInterface))
 }
 
-// acceptLink takes the connection of a path that the peer has dialled.
-func (t *Transport) acceptLink(iface string, node api.NodeID, conn net.Conn) {
-	t.link(iface, node, way{}, conn)
-}
-
-// link greets the peer, and serves the path until it ends.
+// link greets the peer, and serves the path until it ends. The way is zero where the peer
+// has dialled.
 func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) error {
 	defer conn.Close()
 	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { conn.Close() })
@@ -120,7 +118,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 		}
 		return err
 	}
-	t.run(l.write)
+	t.running.Go(l.write)
 	l.ping()
 	err := l.read()
 	l.close(api.ReasonUnreachable)
@@ -133,7 +131,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 func (t *Transport) fits(own, hello api.PeerHello) error {
 	switch {
 	case hello.Cluster != t.options.Members.Cluster():
-		return errStranger
+		return errNotMember
 	case hello.Protocol < own.ProtocolMin:
 		return api.NewError(api.ReasonProtocolTooOld, "")
 	case hello.ProtocolMin > own.Protocol:
@@ -145,11 +143,11 @@ func (t *Transport) fits(own, hello api.PeerHello) error {
 // mostSessions is how many of a peer's earlier sessions are remembered.
 const mostSessions = 16
 
-// begins takes a session of the peer for the current one, and gives the links
-// of the one before. It is false for a session that another one has followed: a
-// process that was started again does not come back, so there are two. isAnew
-// says that there was one before. The caller holds mu.
-func (p *peer) begins(session uint64) (isNew, isAnew bool, past []*link) {
+// beginsLocked takes a session of the peer for the current one, and gives the links of the
+// one before. It is false for a session that another one has followed: a process that was
+// started again does not come back, so there are two. isAnew says that there was one
+// before.
+func (p *peer) beginsLocked(session uint64) (isNew, isAnew bool, past []*link) {
 	if session == p.session {
 		return true, false, nil
 	}
@@ -186,38 +184,41 @@ func (l *link) outlasts(next *link) bool {
 // same interfaces, unless that one outlasts it.
 func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	t.mu.Lock()
-	if _, isMember := t.options.Members.PublicKey(node); t.closed || !isMember || len(t.peer(node).links) >= 2*api.MaxPaths {
+	if _, isMember := t.options.Members.PublicKey(node); t.closed || !isMember || len(t.peerLocked(node).links) >= 2*api.MaxPaths {
 		t.mu.Unlock()
 		return errDuplicate
 	}
-	if l.place.iface != "" && t.rankOf(l.place.iface) < 0 {
+	if l.place.iface != "" && t.rankOfLocked(l.place.iface) < 0 {
 		t.mu.Unlock()
 		return errNoInterface // it went while the two greeted each other
 	}
-	p := t.peer(node)
+	p := t.peerLocked(node)
 	if a := p.attempts[l.way]; a != nil {
 		a.led = l.place // also where another connection serves it: that one will do
 	}
-	isNew, isAnew, past := p.begins(l.session)
+	isNew, isAnew, past := p.beginsLocked(l.session)
 	if !isNew {
-		isTold := p.refused == l.session
+		isReported := p.refused == l.session
 		p.refused = l.session
 		t.mu.Unlock()
-		if !isTold {
+		if !isReported {
 			t.options.Log.Warn("two machines answer with the same identity; the one that started last counts",
 				"reason", api.ReasonDuplicateIdentity, "node", node, "at", path.Address, "interface", path.Interface)
 		}
-		if t.options.Twice != nil {
-			t.options.Twice(node, path)
-		}
+		t.options.Twice(node, path)
 		return errTwice
 	}
-	var calls *callClient
-	if past != nil {
-		calls, p.calls.current = p.calls.current, nil // to a process that is gone, or to the other machine
+	var calls []*callClient
+	if isAnew { // those lead to a process that is gone, or to the other machine
+		for _, o := range past {
+			earlier := p.known[o.place]
+			earlier.State = api.PathFailed // at once, so that no call goes by it; its end tells of it
+			p.known[o.place] = earlier
+		}
+		calls = p.calls.dropLocked()
 	}
 	l.peer = p
-	path.rank = t.rankOf(path.Interface)
+	path.rank = t.rankOfLocked(path.Interface)
 	var replaced *link
 	if i := slices.IndexFunc(p.links, func(o *link) bool { return o.place == l.place }); i >= 0 {
 		old := p.links[i]
@@ -229,13 +230,13 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 		p.links[i] = l
 	} else {
 		p.links = append(p.links, l)
-		t.pathCameUp()
+		t.pathUpLocked()
 	}
 	isElsewhere := p.known[l.place].Address != path.Address
 	p.known[l.place] = path
 	t.mu.Unlock()
-	if calls != nil {
-		calls.close()
+	for _, c := range calls {
+		c.close()
 	}
 	for _, o := range past {
 		if o != replaced {
@@ -271,7 +272,7 @@ func (t *Transport) unregister(l *link) {
 		if c := p.calls.current; c != nil && c.at == l.place {
 			calls, p.calls.current = append(calls, c), nil
 		}
-		for c := p.calls.take(l.place); c != nil; c = p.calls.take(l.place) {
+		for c := p.calls.takeLocked(l.place); c != nil; c = p.calls.takeLocked(l.place) {
 			calls = append(calls, c)
 		}
 	}
@@ -345,9 +346,9 @@ func (l *link) read() error {
 		if err != nil {
 			return err
 		}
-		l.heard.Store(int64(l.t.options.Clock.Boot()))
+		l.received.Store(int64(l.t.options.Clock.Boot()))
 		if len(message) < 9 {
-			return fmt.Errorf("a frame of %d bytes is none", len(message))
+			return fmt.Errorf("a frame of %d bytes is too short", len(message))
 		}
 		number := binary.BigEndian.Uint64(message[1:9])
 		switch message[0] {
@@ -358,9 +359,9 @@ func (l *link) read() error {
 		case framePong:
 			l.t.measured(l, l.t.options.Clock.Boot()-time.Duration(number))
 		case frameBeat:
-			l.t.heardBeat(l.peer.node)
+			l.t.beatReceived(l.peer.node)
 		case frameOver:
-			l.t.heardOver(l, message[9:])
+			l.t.receivedOn(l, message[9:])
 		default: // from a later version
 		}
 	}
@@ -374,5 +375,41 @@ func (t *Transport) measured(l *link, took time.Duration) {
 	if path, ok := l.peer.known[l.place]; ok && took >= 0 && path.RTTUS == 0 {
 		path.RTTUS = float64(took) / float64(time.Microsecond)
 		l.peer.known[l.place] = path
+	}
+}
+
+// Beats sets who hears the other nodes' beats, as often as they come; set before
+// Start. It must return soon: the path waits.
+func (t *Transport) Beats(f func(from api.NodeID)) { t.handlers.beats = f }
+
+// HungUp sets who is told when a peer's end of the last path to it was closed by its
+// system, as when its daemon was killed: the machine answers, and nothing in it speaks.
+// Set before Start; it must return soon.
+func (t *Transport) HungUp(f func(node api.NodeID)) { t.handlers.hungUp = f }
+
+// noteHangUp tells of the end of a path, where it was the last one.
+func (t *Transport) noteHangUp(node api.NodeID, why error) {
+	isClosed := errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || errors.Is(why, syscall.ECONNRESET)
+	if isClosed && t.handlers.hungUp != nil && !t.Reachable(node) {
+		defer t.recovered("hang-ups")
+		t.handlers.hungUp(node)
+	}
+}
+
+// Beat tells a node that this one is there, on all active paths, and never waits.
+// It says nothing else, so that it is heard also where calls queue. With no path
+// the error is a *net.OpError.
+func (t *Transport) Beat(node api.NodeID) error {
+	return t.onAllPaths(node, func(*peer) []byte { return beat })
+}
+
+// beat is the frame; its number says nothing.
+var beat = []byte{frameBeat, 0, 0, 0, 0, 0, 0, 0, 0}
+
+// beatReceived hands a beat on.
+func (t *Transport) beatReceived(from api.NodeID) {
+	if t.handlers.beats != nil {
+		defer t.recovered("beats")
+		t.handlers.beats(from)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/native"
 )
 
@@ -25,29 +26,28 @@ const (
 	listenAgain = 5 * time.Second
 )
 
-// door is an own address at which peers connect, with the interface that has it:
+// endpoint is an own address at which peers connect, with the interface that has it:
 // which interface a connection has come by follows from the address alone, as the
 // system's choice among listeners at all addresses need not regard interfaces.
-type door struct {
+type endpoint struct {
 	iface   string
 	address netip.Addr
 }
 
-// doors are where peers can be listened for. Of an address that is on several
+// routesLocked are where peers can be listened for. Of an address that is on several
 // interfaces nobody could tell by which one a connection has come: none has it.
-// The caller holds mu.
-func (t *Transport) doors() (all, shared []door) {
-	on := map[netip.Addr][]door{}
+func (t *Transport) routesLocked() (all, shared []endpoint) {
+	on := map[netip.Addr][]endpoint{}
 	for _, i := range t.own {
 		for _, p := range i.Addresses {
 			address := native.Zoned(p.Addr(), i.Name)
-			if at := (door{i.Name, address}); !slices.Contains(on[address], at) {
+			if at := (endpoint{i.Name, address}); !slices.Contains(on[address], at) {
 				on[address] = append(on[address], at)
 				all = append(all, at)
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(d door) bool {
+	return slices.DeleteFunc(all, func(d endpoint) bool {
 		isShared := len(on[d.address]) > 1
 		if isShared {
 			shared = append(shared, d)
@@ -64,14 +64,14 @@ func (t *Transport) listen() {
 	if !t.started || t.closed {
 		return
 	}
-	wanted, shared := t.doors()
+	wanted, shared := t.routesLocked()
 	for at, l := range t.listeners {
 		if !slices.Contains(wanted, at) {
 			l.Close()
 			delete(t.listeners, at)
 		}
 	}
-	silent := map[door]bool{}
+	silent := map[endpoint]bool{}
 	for _, at := range shared {
 		silent[at] = true
 		if !t.silent[at] {
@@ -83,7 +83,7 @@ func (t *Transport) listen() {
 		if t.listeners[at] != nil {
 			continue
 		}
-		l, err := t.open(at)
+		l, err := t.openLocked(at)
 		if err != nil {
 			silent[at], isRefused = true, true
 			if !t.silent[at] {
@@ -92,7 +92,7 @@ func (t *Transport) listen() {
 			continue
 		}
 		t.listeners[at] = l
-		t.run(func() { t.accept(at.iface, l) })
+		t.running.Go(func() { t.accept(at.iface, l) })
 	}
 	t.silent = silent
 	if isRefused && t.again == nil {
@@ -105,9 +105,9 @@ func (t *Transport) listen() {
 	}
 }
 
-// open listens at an address: at the port that the others have, or at the first
-// free one. The caller holds mu.
-func (t *Transport) open(at door) (net.Listener, error) {
+// openLocked listens at an address: at the port that the others have, or at the first free
+// one.
+func (t *Transport) openLocked(at endpoint) (net.Listener, error) {
 	listen := func(port int) (net.Listener, error) {
 		return t.options.Sockets.Listen(t.ctx, at.iface, netip.AddrPortFrom(at.address, uint16(port)))
 	}
@@ -143,7 +143,7 @@ func (t *Transport) accept(iface string, l net.Listener) {
 			continue
 		}
 		t.greeting.enter(conn)
-		t.run(func() { t.greet(iface, conn) })
+		t.running.Go(func() { t.greet(iface, conn) })
 	}
 }
 
@@ -168,19 +168,16 @@ func (t *Transport) greet(iface string, raw net.Conn) {
 	}
 	t.greeting.leave(raw)
 	state := conn.ConnectionState()
-	key, err := peerKey(state)
-	if err != nil {
-		raw.Close()
-		return
-	}
 	if state.NegotiatedProtocol == PairALPN {
-		if first.Carries != api.ConnPair {
+		nonMember, err := pairing.Over(conn, iface, remoteOf(raw))
+		if err != nil || first.Carries != api.ConnPair {
 			raw.Close()
 			return
 		}
-		t.meet(PairConn{Conn: conn, PeerKey: key, Interface: iface, Remote: remoteOf(raw)})
+		t.meet(nonMember)
 		return
 	}
+	key, _ := peerKey(state) // the handshake has looked at it
 	node, ok := isMember(t.options.Members, key)
 	if !ok {
 		raw.Close()
@@ -199,7 +196,7 @@ func (t *Transport) serve(iface string, node api.NodeID, first api.PeerConn, con
 	defer leave()
 	switch first.Carries {
 	case api.ConnPackets:
-		t.acceptLink(iface, node, conn)
+		t.link(iface, node, way{}, conn)
 	case api.ConnCalls:
 		t.acceptCalls(node, conn)
 	default:
@@ -208,34 +205,17 @@ func (t *Transport) serve(iface string, node api.NodeID, first api.PeerConn, con
 }
 
 // meet gives a stranger's connection to whoever pairs, if not too many are there.
-func (t *Transport) meet(c PairConn) {
+func (t *Transport) meet(c pairing.Conn) {
 	defer c.Close()
 	select {
-	case t.strangers <- struct{}{}:
+	case t.nonMembers <- struct{}{}:
 	default:
 		return
 	}
-	defer func() { <-t.strangers }()
-	if !t.hold(c.Conn) {
-		return
-	}
-	defer t.release(c.Conn)
+	defer func() { <-t.nonMembers }()
+	defer context.AfterFunc(t.ctx, func() { c.Conn.Close() })()
 	defer t.recovered("pairing")
 	t.options.Pair(t.ctx, c)
-}
-
-// hold has Close end a pairing's connection.
-func (t *Transport) hold(c net.Conn) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pairing[c] = struct{}{}
-	return !t.closed
-}
-
-func (t *Transport) release(c net.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.pairing, c)
 }
 
 // recovered keeps a defect that a peer found from ending more than its
@@ -247,53 +227,43 @@ func (t *Transport) recovered(what string) {
 }
 
 // Pair dials a stranger. The caller closes the connection.
-func (t *Transport) Pair(ctx context.Context, iface string, to netip.AddrPort) (PairConn, error) {
+func (t *Transport) Pair(ctx context.Context, iface string, to netip.AddrPort) (pairing.Conn, error) {
 	return t.pair(ctx, iface, to, t.certificate)
 }
 
 // Peek connects to a stranger that says it takes Macs in, to find out who it is.
 // The key that is shown to it is made for the occasion, so that it hears nothing of
 // this node.
-func (t *Transport) Peek(ctx context.Context, iface string, to netip.AddrPort) (PairConn, error) {
+func (t *Transport) Peek(ctx context.Context, iface string, to netip.AddrPort) (pairing.Conn, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return PairConn{}, err
+		return pairing.Conn{}, err
 	}
 	cert, err := certificate(cluster.NewIdentity(key))
 	if err != nil {
-		return PairConn{}, err
+		return pairing.Conn{}, err
 	}
 	return t.pair(ctx, iface, to, cert)
 }
 
-func (t *Transport) pair(ctx context.Context, iface string, to netip.AddrPort, cert tls.Certificate) (PairConn, error) {
+func (t *Transport) pair(ctx context.Context, iface string, to netip.AddrPort, cert tls.Certificate) (pairing.Conn, error) {
 	raw, err := t.options.Sockets.Dial(ctx, iface, netip.Addr{}, to)
 	if err != nil {
-		return PairConn{}, err
+		return pairing.Conn{}, err
 	}
-	config := t.base(PairALPN)
+	ctx, cancel := native.WithTimeout(ctx, t.options.Clock, handshakeWithin, "the Mac at "+to.String()+" to show its key")
+	defer cancel()
+	config := t.pairing()
 	config.Certificates = []tls.Certificate{cert}
-	config.VerifyConnection = func(state tls.ConnectionState) error {
-		_, err := peerKey(state)
-		return err
+	conn, err := secured(ctx, raw, config, api.PeerConn{Carries: api.ConnPair, Protocol: api.Protocol})
+	if err != nil {
+		return pairing.Conn{}, err
 	}
-	conn := tls.Client(raw, config)
-	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { raw.Close() })
-	defer deadline.Stop()
-	err = conn.HandshakeContext(ctx)
-	if err == nil {
-		err = writeJSON(conn, api.PeerConn{Carries: api.ConnPair, Protocol: api.Protocol})
-	}
+	nonMember, err := pairing.Over(conn, iface, to)
 	if err != nil {
 		raw.Close()
-		return PairConn{}, err
 	}
-	key, err := peerKey(conn.ConnectionState())
-	if err != nil {
-		raw.Close()
-		return PairConn{}, err
-	}
-	return PairConn{Conn: conn, PeerKey: key, Interface: iface, Remote: to, IsDialler: true}, nil
+	return nonMember, err
 }
 
 func remoteOf(c net.Conn) netip.AddrPort {

@@ -3,13 +3,13 @@ package transport
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/tls"
 	"log/slog"
 	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/native"
 )
 
@@ -17,7 +17,7 @@ import (
 // answers from memory.
 type Members interface {
 	// PublicKey is a current member's key; false for whoever is none.
-	PublicKey(node api.NodeID) ([]byte, bool)
+	PublicKey(node api.NodeID) (ed25519.PublicKey, bool)
 	// Cluster is the cluster's id now.
 	Cluster() api.ClusterID
 }
@@ -35,30 +35,16 @@ type Options struct {
 	Hello func() api.PeerHello
 	// Pair gets the connection of a node that is no member and wants to become
 	// one, or to take this one in. It returns when it is done with it.
-	Pair func(ctx context.Context, c PairConn)
-	// IsPairing says whether strangers may speak at all now; nil = never.
+	Pair func(ctx context.Context, c pairing.Conn)
+	// IsPairing says whether strangers may speak at all now.
 	IsPairing func() bool
 	// Twice hears of every connection of a second machine with a member's identity,
-	// as long as both are there and call; nil: nobody does. It must return at once.
+	// as long as both are there and call. It must return at once.
 	Twice func(node api.NodeID, at Path)
 	// Denied hears after each dial whether the system keeps this node from the local
-	// network, and where it did; "" = it does not. Nil: nobody does. It must return at once.
+	// network, and where it did; "" = it does not. It must return at once.
 	Denied func(at string)
 	Log    *slog.Logger
-}
-
-// PairConn is a connection with a stranger: it has proved that it holds its key
-// and nothing else.
-type PairConn struct {
-	*tls.Conn
-	// PeerKey is its key.
-	PeerKey ed25519.PublicKey
-	// Interface is this node's interface.
-	Interface string
-	// Remote is where it is.
-	Remote netip.AddrPort
-	// IsDialler says that this node has dialled.
-	IsDialler bool
 }
 
 // Interface is one of this node's interfaces, on which it listens and dials.
@@ -72,10 +58,10 @@ type Interface struct {
 
 // Candidate is where a node may be reached.
 type Candidate struct {
-	Address netip.AddrPort
+	Address netip.AddrPort `json:"address"`
 	// Interface is by which of this node's interfaces; empty = those whose
 	// network has the address, or the system's choice where none has.
-	Interface string
+	Interface string `json:"interface,omitempty"`
 }
 
 // Path is a way to a node.

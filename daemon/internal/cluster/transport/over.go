@@ -18,12 +18,12 @@ func (t *Transport) AddressesLost(node api.NodeID, lost []netip.Addr) {
 	var gone []*link
 	for _, p := range t.peers {
 		var left []*link
-		var told [][]byte
+		var frames [][]byte
 		for _, l := range p.links {
 			path := p.known[l.place]
 			switch {
 			case node == t.options.Identity.Node && isLost(path.Source):
-				told = append(told, overFrame(l.place))
+				frames = append(frames, overFrame(l.place))
 			case node == p.node && isLost(path.Address.Addr()):
 			default:
 				left = append(left, l)
@@ -32,7 +32,7 @@ func (t *Transport) AddressesLost(node api.NodeID, lost []netip.Addr) {
 			gone = append(gone, l)
 		}
 		for _, l := range left {
-			for _, f := range told {
+			for _, f := range frames {
 				l.send(f)
 			}
 		}
@@ -50,8 +50,8 @@ func overFrame(at place) []byte {
 	return append(append(f, 0), at.peerIface...)
 }
 
-// heardOver ends the path that a peer says is over, of the same process of it.
-func (t *Transport) heardOver(from *link, which []byte) {
+// receivedOn ends the path that a peer says is over, of the same process of it.
+func (t *Transport) receivedOn(from *link, which []byte) {
 	theirs, own, found := bytes.Cut(which, []byte{0})
 	if !found {
 		return

@@ -28,16 +28,22 @@ func (t *Transport) Send(node api.NodeID, packet []byte) error {
 	if len(packet) > maxPacket {
 		return errTooLarge
 	}
+	return t.onAllPaths(node, func(p *peer) []byte {
+		p.sequence++
+		frame := binary.BigEndian.AppendUint64(append(make([]byte, 0, 9+len(packet)), framePacket), p.sequence)
+		return append(frame, packet...)
+	})
+}
+
+// onAllPaths sends a frame, which is made under the lock, on all active paths to a node.
+func (t *Transport) onAllPaths(node api.NodeID, frameFor func(*peer) []byte) error {
 	t.mu.Lock()
 	p := t.peers[node]
 	if p == nil || len(p.links) == 0 {
 		t.mu.Unlock()
 		return &net.OpError{Op: "write", Net: "udp", Err: errNoPath}
 	}
-	p.sequence++
-	frame := binary.BigEndian.AppendUint64(append(make([]byte, 0, 9+len(packet)), framePacket), p.sequence)
-	frame = append(frame, packet...)
-	links := slices.Clone(p.links)
+	frame, links := frameFor(p), slices.Clone(p.links)
 	t.mu.Unlock()
 	for _, l := range links {
 		l.send(frame)

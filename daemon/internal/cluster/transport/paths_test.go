@@ -20,7 +20,7 @@ import (
 )
 
 func TestEveryNetworkIsAPath(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		for _, a := range d.nodes {
@@ -46,7 +46,7 @@ func TestEveryNetworkIsAPath(t *testing.T) {
 }
 
 func TestPacketsComeOnce(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.net.SetQuality("office", memnet.Quality{Delay: 3 * time.Millisecond, Jitter: 40 * time.Millisecond})
 		d.open()
@@ -67,7 +67,7 @@ func TestPacketsComeOnce(t *testing.T) {
 }
 
 func TestOneNetworkCut(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]
@@ -92,7 +92,7 @@ func TestOneNetworkCut(t *testing.T) {
 // A node whose address goes tells its peers where that path carries nothing, also
 // not its end.
 func TestAPathThatIsOverIsTold(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]
@@ -109,7 +109,7 @@ func TestAPathThatIsOverIsTold(t *testing.T) {
 		left := b.peers[a.id.Node].links[0]
 		b.Transport.mu.Unlock()
 		for _, wrong := range []string{"", "en0", "en0\x00en7", "\x00", "en7\x00en0"} {
-			b.heardOver(left, []byte(wrong))
+			b.receivedOn(left, []byte(wrong))
 		}
 		is.Equal(b.active(a), []string{"en0>en0"})
 	})
@@ -118,7 +118,7 @@ func TestAPathThatIsOverIsTold(t *testing.T) {
 // Who says that an address is gone is believed at once, not when nothing has come
 // for long, and tried again.
 func TestAddressesLost(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]
@@ -147,7 +147,7 @@ func TestAddressesLost(t *testing.T) {
 }
 
 func TestAllCutAndHealed(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]
@@ -169,7 +169,7 @@ func TestAllCutAndHealed(t *testing.T) {
 
 // Two addresses of one place are dialled once each, and then one of them serves it.
 func TestOtherAddressesOfAPlaceAreLeftAlone(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		for i, n := range d.nodes {
 			second := netip.AddrFrom4([4]byte{10, 0, 0, byte(100 + i)})
@@ -192,7 +192,7 @@ func TestOtherAddressesOfAPlaceAreLeftAlone(t *testing.T) {
 
 // A change of interfaces is tried at once, not when the pause is over.
 func TestPluggedIsTriedAtOnce(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		d.net.SetPlug("host0", "en5", false)
@@ -214,7 +214,7 @@ func TestPluggedIsTriedAtOnce(t *testing.T) {
 }
 
 func TestPeerStartedAnew(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]
@@ -236,7 +236,7 @@ func TestPeerStartedAnew(t *testing.T) {
 
 // At most three paths, the best ones.
 func TestPathsAreBounded(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		own := map[*node][]Interface{}
@@ -261,7 +261,7 @@ func TestPathsAreBounded(t *testing.T) {
 }
 
 func TestRemovedHasNoConnection(t *testing.T) {
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b, c := d.nodes[0], d.nodes[1], d.nodes[2]
@@ -277,7 +277,7 @@ func TestRemovedHasNoConnection(t *testing.T) {
 }
 
 func TestPortTakenIsTheNext(t *testing.T) {
-	within(t, 1, func(d *desk) {
+	within(t, 1, func(d *scenario) {
 		is := is.New(d.t)
 		l, err := d.net.Host("host0").Listen(d.t.Context(), "en0", netip.MustParseAddrPort("10.0.0.1:7732"))
 		is.NoErr(err)
@@ -290,7 +290,7 @@ func TestPortTakenIsTheNext(t *testing.T) {
 // Peers are listened for at each address as it comes and goes: where interfaces
 // are not told apart by the system, as on macOS, no other way tells them apart.
 func TestListensAtEveryAddress(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		d.open()
 		a, b := d.nodes[0], d.nodes[1]
@@ -326,7 +326,7 @@ func TestListensAtEveryAddress(t *testing.T) {
 // Of an address that two interfaces have nobody can tell by which of them a
 // connection has come: it serves no path.
 func TestAnAddressOfTwoInterfacesIsNotListenedAt(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		d.net.AddAddress(b.name, "en5", netip.MustParseAddr("10.0.0.2"))
@@ -359,7 +359,7 @@ func (g *guarded) Dial(ctx context.Context, iface string, source netip.Addr, to 
 
 // TestTheLocalNetworkIsDenied: it is told after the dials, until they work again.
 func TestTheLocalNetworkIsDenied(t *testing.T) {
-	within(t, 1, func(d *desk) {
+	within(t, 1, func(d *scenario) {
 		is := is.New(t)
 		d.net.Attach("host1", "en0", "office", netip.MustParseAddr("10.0.0.2"))
 		d.book.set(identity(1), true)
@@ -370,22 +370,22 @@ func TestTheLocalNetworkIsDenied(t *testing.T) {
 		sockets.denied.Store(true)
 		a.options.Sockets = sockets
 		var mu sync.Mutex
-		said := map[string]bool{}
+		reported := map[string]bool{}
 		a.options.Denied = func(at string) {
 			mu.Lock()
 			defer mu.Unlock()
-			said[at] = true
+			reported[at] = true
 		}
 		a.SetCandidates(other.id.Node, d.candidates(other)[:1])
 		is.NoErr(other.Start())
 		d.open()
 		mu.Lock()
-		is.Equal(said, map[string]bool{"10.0.0.2:7732": true})
+		is.Equal(reported, map[string]bool{"10.0.0.2:7732": true})
 		mu.Unlock()
 		sockets.denied.Store(false)
 		d.pass(time.Minute)
 		mu.Lock()
-		is.True(said[""])
+		is.True(reported[""])
 		mu.Unlock()
 	})
 }

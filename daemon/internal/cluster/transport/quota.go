@@ -56,12 +56,12 @@ type usage struct {
 	at               time.Duration // when spent was right, on Clock.Boot
 
 	refusedConns, refusedCalls uint64
-	told                       time.Duration // when the log last had it, on Clock.Boot
+	reported                   time.Duration // when the log last had it, on Clock.Boot
 }
 
-// usedBy is what is held of a member's use. It outlasts the member's paths, so that
-// nothing is gained by ending them. The caller holds mu.
-func (t *Transport) usedBy(node api.NodeID) *usage {
+// usedByLocked is what is held of a member's use. It outlasts the member's paths, so that
+// nothing is gained by ending them.
+func (t *Transport) usedByLocked(node api.NodeID) *usage {
 	u := t.usages[node]
 	if u == nil {
 		u = &usage{conns: map[api.PeerConnKind]int{}, at: t.options.Clock.Boot()}
@@ -70,9 +70,9 @@ func (t *Transport) usedBy(node api.NodeID) *usage {
 	return u
 }
 
-// idle forgets a use that has ended. The caller holds mu.
-func (t *Transport) idle(node api.NodeID, u *usage) {
-	t.refill(u)
+// idleLocked forgets a use that has ended.
+func (t *Transport) idleLocked(node api.NodeID, u *usage) {
+	t.refillLocked(u)
 	if u.connected == 0 && u.calls == 0 && u.spent == 0 && t.usages[node] == u {
 		delete(t.usages, node)
 	}
@@ -85,18 +85,18 @@ func (t *Transport) idle(node api.NodeID, u *usage) {
 func (t *Transport) enter(node api.NodeID, kind api.PeerConnKind, conn net.Conn) (leave func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	u := t.usedBy(node)
+	u := t.usedByLocked(node)
 	if !kind.Valid() {
 		kind = "" // all that this version does not know together
 	}
 	isFull := u.conns[kind] >= kind.ConnQuota()
 	if isFull && kind != api.ConnCalls || u.connected >= api.MaxMemberConns {
 		u.refusedConns++
-		t.tell(node, u)
+		t.notifyLocked(node, u)
 		return nil, false
 	}
 	if isFull {
-		u.leave(kind, u.callers[0])
+		u.leaveLocked(kind, u.callers[0])
 	}
 	if kind == api.ConnCalls {
 		u.callers = append(u.callers, conn)
@@ -106,15 +106,15 @@ func (t *Transport) enter(node api.NodeID, kind api.PeerConnKind, conn net.Conn)
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		u.leave(kind, conn)
+		u.leaveLocked(kind, conn)
 		u.connected--
-		t.idle(node, u)
+		t.idleLocked(node, u)
 	}, true
 }
 
-// leave has a connection count no more among those of its kind, and ends one for calls.
-// The caller holds Transport.mu.
-func (u *usage) leave(kind api.PeerConnKind, conn net.Conn) {
+// leaveLocked has a connection count no more among those of its kind, and ends one for
+// calls.
+func (u *usage) leaveLocked(kind api.PeerConnKind, conn net.Conn) {
 	if kind == api.ConnCalls {
 		i := slices.Index(u.callers, conn)
 		if i < 0 {
@@ -126,28 +126,28 @@ func (u *usage) leave(kind api.PeerConnKind, conn net.Conn) {
 	u.conns[kind]--
 }
 
-// refill gives back what time has paid for. The caller holds mu.
-func (t *Transport) refill(u *usage) {
+// refillLocked gives back what time has paid for.
+func (t *Transport) refillLocked(u *usage) {
 	now := t.options.Clock.Boot()
 	u.spent = max(0, u.spent-(now-u.at).Seconds()*api.MemberCallRate)
 	u.at = now
 }
 
-// deafFor is how long a connection is not read after a call on it was refused: who
+// unreadFor is how long a connection is not read after a call on it was refused: who
 // calls too much does not have more of it read than that.
-const deafFor = 100 * time.Millisecond
+const unreadFor = 100 * time.Millisecond
 
 // begin counts a member's call. The error is api.ReasonTooManyCalls, and the call is
 // then not begun; whoever began ends.
 func (t *Transport) begin(node api.NodeID, method string, size int) (end func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	u := t.usedBy(node)
-	t.refill(u)
+	u := t.usedByLocked(node)
+	t.refillLocked(u)
 	cost := float64(api.CallCost(method)) + float64(size)/api.CallCostBytes
 	if u.calls >= api.MaxMemberCalls || u.callBytes+size > api.MaxMemberCallBytes || u.spent+cost > api.MemberCallBurst {
 		u.refusedCalls++
-		t.tell(node, u)
+		t.notifyLocked(node, u)
 		return nil, api.NewError(api.ReasonTooManyCalls, node.Display())
 	}
 	u.calls++
@@ -158,7 +158,7 @@ func (t *Transport) begin(node api.NodeID, method string, size int) (end func(),
 		defer t.mu.Unlock()
 		u.calls--
 		u.callBytes -= size
-		t.idle(node, u)
+		t.idleLocked(node, u)
 	}, nil
 }
 
@@ -175,16 +175,16 @@ func turnAway(conn net.Conn, kind api.PeerConnKind) {
 	conn.Close()
 }
 
-// toldAgain is how often one member fills the log at most.
-const toldAgain = time.Minute
+// warnAgain is how often one member fills the log at most.
+const warnAgain = time.Minute
 
-// tell logs what a member was refused, once a minute. The caller holds mu.
-func (t *Transport) tell(node api.NodeID, u *usage) {
+// notifyLocked logs what a member was refused, once a minute.
+func (t *Transport) notifyLocked(node api.NodeID, u *usage) {
 	now := t.options.Clock.Boot()
-	if u.told != 0 && now-u.told < toldAgain {
+	if u.reported != 0 && now-u.reported < warnAgain {
 		return
 	}
-	u.told = now
+	u.reported = now
 	t.options.Log.Warn("a member has more connections or calls than one can have; some were refused", "node", node.Display(),
 		"connections", u.refusedConns, "calls", u.refusedCalls)
 }

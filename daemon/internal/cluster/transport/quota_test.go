@@ -20,7 +20,7 @@ import (
 
 // opens has a node open a connection to another one as a member that keeps to no
 // quota of its own.
-func (d *desk) opens(from, to *node, kind api.PeerConnKind) net.Conn {
+func (d *scenario) opens(from, to *node, kind api.PeerConnKind) net.Conn {
 	d.t.Helper()
 	conn, _, err := from.dial(d.t.Context(), to.id.Node, way{"en0", d.candidates(to)[0].Address}, netip.Addr{}, api.PeerConn{Carries: kind, Protocol: api.Protocol})
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *desk) opens(from, to *node, kind api.PeerConnKind) net.Conn {
 
 // Connections that say nothing end the oldest of their like, and keep no member out.
 func TestSilentCallersKeepNobodyOut(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		echo(b)
@@ -61,9 +61,9 @@ func TestSilentCallersKeepNobodyOut(t *testing.T) {
 	})
 }
 
-// doorOf serves the connections of a kind, and throws away what they carry; false where
+// endpointOf serves the connections of a kind, and throws away what they carry; false where
 // nothing serves them.
-func doorOf(k api.PeerConnKind) (gate.StreamHandler, bool) {
+func endpointOf(k api.PeerConnKind) (gate.StreamHandler, bool) {
 	discard := func(c net.Conn) { io.Copy(io.Discard, c) }
 	person := func(_ context.Context, _ gate.Acting, _ error, _ api.PeerConn, c net.Conn) { discard(c) }
 	switch k {
@@ -89,27 +89,27 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of handshakes")
 	}
-	within(t, 3, func(d *desk) {
+	within(t, 3, func(d *scenario) {
 		is := is.New(d.t)
 		hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 		echo(victim)
 		for _, kind := range api.PeerConnKind("").Values() {
-			if door, is := doorOf(api.PeerConnKind(kind)); is {
-				victim.HandleStream(victim.gate().BindStream(door))
+			if endpoint, is := endpointOf(api.PeerConnKind(kind)); is {
+				victim.HandleStream(victim.gate().BindStream(endpoint))
 			}
 		}
 		d.open()
 		used := func() (all int, conns map[api.PeerConnKind]int) {
 			victim.Transport.mu.Lock()
 			defer victim.Transport.mu.Unlock()
-			u := victim.usedBy(hostile.id.Node)
+			u := victim.usedByLocked(hostile.id.Node)
 			return u.connected, u.conns
 		}
 		var open []net.Conn
 		for range 2 {
 			for _, kind := range api.PeerConnKind("").Values() {
 				k := api.PeerConnKind(kind)
-				if _, isDoor := doorOf(k); !isDoor && k != api.ConnPackets && k != api.ConnCalls {
+				if _, isEndpoint := endpointOf(k); !isEndpoint && k != api.ConnPackets && k != api.ConnCalls {
 					continue
 				}
 				for range k.ConnQuota() {
@@ -118,9 +118,9 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 				d.pass(100 * time.Millisecond)
 				if k != api.ConnPackets && k != api.ConnCalls { // those who have answered
 					conn := d.opens(hostile, victim, k)
-					said, err := frame.Read(conn, 1)
+					reported, err := frame.Read(conn, 1)
 					is.NoErr(err)
-					is.Equal(said, refused)
+					is.Equal(reported, refused)
 				}
 			}
 		}
@@ -147,21 +147,21 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 // What a pulled cable has left behind keeps no member from calling: its newest connection
 // for calls is taken, and the oldest ends.
 func TestTheNewestCallerIsHeard(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		echo(b)
 		d.open()
 		first := d.opens(a, b, api.ConnCalls)
-		said, err := frame.Read(first, 1)
+		reported, err := frame.Read(first, 1)
 		is.NoErr(err)
-		is.Equal(said, accepted)
+		is.Equal(reported, accepted)
 		newest := first
 		for range 3 * api.ConnCalls.ConnQuota() {
 			newest = d.opens(a, b, api.ConnCalls)
-			said, err := frame.Read(newest, 1)
+			reported, err := frame.Read(newest, 1)
 			is.NoErr(err)
-			is.Equal(said, accepted)
+			is.Equal(reported, accepted)
 		}
 		_, err = frame.Read(first, 1)
 		is.True(err != nil) // it has ended
@@ -170,7 +170,7 @@ func TestTheNewestCallerIsHeard(t *testing.T) {
 		is.True(m.Error == nil)
 		d.pass(time.Second)
 		b.Transport.mu.Lock()
-		u := *b.usedBy(a.id.Node)
+		u := *b.usedByLocked(a.id.Node)
 		b.Transport.mu.Unlock()
 		is.Equal(u.conns[api.ConnCalls], api.ConnCalls.ConnQuota())
 		is.Equal(len(u.callers), api.ConnCalls.ConnQuota())
@@ -181,7 +181,7 @@ func TestTheNewestCallerIsHeard(t *testing.T) {
 // A frame that was begun is over in time, or its connection is; silence between frames
 // may be of any length.
 func TestHalfFramesEnd(t *testing.T) {
-	within(t, 2, func(d *desk) {
+	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		echo(b)
@@ -190,9 +190,9 @@ func TestHalfFramesEnd(t *testing.T) {
 		var conns []net.Conn
 		for _, sent := range [][]byte{half[:1], half[:frame.HeadBytes], half, nil} {
 			conn := d.opens(a, b, api.ConnCalls)
-			said, err := frame.Read(conn, 1)
+			reported, err := frame.Read(conn, 1)
 			is.NoErr(err)
-			is.Equal(said, accepted)
+			is.Equal(reported, accepted)
 			for len(sent) > 0 {
 				n := min(len(sent), pieceBytes)
 				_, err := conn.Write(sent[:n])
@@ -225,13 +225,13 @@ func TestHalfFramesEnd(t *testing.T) {
 		}
 		d.pass(time.Hour)
 		is.True(!ended(conns[4]))
-		var result said
-		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, &result))
+		var result reported
+		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", reported{}, &result))
 	})
 }
 
-// says sends a call on a connection for calls.
-func says(conn net.Conn, method, params string) error {
+// reports sends a call on a connection for calls.
+func reports(conn net.Conn, method, params string) error {
 	text, err := requestRPC([]byte("1"), method, json.RawMessage(params))
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func says(conn net.Conn, method, params string) error {
 
 // asks sends one and gives its answer.
 func asks(conn net.Conn, method, params string) (rpcMessage, error) {
-	if err := says(conn, method, params); err != nil {
+	if err := reports(conn, method, params); err != nil {
 		return rpcMessage{}, err
 	}
 	raw, err := frame.Read(conn, api.MaxMessageBytes)
@@ -266,12 +266,12 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 			if testing.Short() && len(tt.params) > 1<<10 {
 				t.Skip("a hundred megabytes are ciphered")
 			}
-			within(t, 3, func(d *desk) {
+			within(t, 3, func(d *scenario) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 				echo(victim)
-				victim.handle(gate.Hold, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
-				victim.handle(gate.Digest, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
+				victim.handle(gate.Hold, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return reported{}, nil })
+				victim.handle(gate.Digest, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return reported{}, nil })
 				d.open()
 				conn := d.opens(hostile, victim, api.ConnCalls)
 				_, err := frame.Read(conn, 1)
@@ -289,15 +289,15 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 					is.True(errors.Is(m.Error.err(), api.ReasonTooManyCalls))
 					is.True(errors.Is(m.Error.err(), api.CodeExhausted))
 					tooMany++
-					var result said
+					var result reported
 					at := time.Now()
-					is.NoErr(other.Call(d.t.Context(), victim.id.Node, "peer.hello", said{}, &result))
+					is.NoErr(other.Call(d.t.Context(), victim.id.Node, "peer.hello", reported{}, &result))
 					is.True(time.Since(at) < time.Second)
 				}
 				took := time.Since(began)
 				t.Logf("%d answered, 20 refused in %v", answered, took)
 				is.True(answered >= tt.answered*9/10 && answered <= tt.answered+int(took.Seconds()*api.MemberCallRate))
-				is.True(took >= 19*deafFor)
+				is.True(took >= 19*unreadFor)
 				d.pass(time.Minute)
 				m, err := asks(conn, tt.method, tt.params)
 				is.NoErr(err)
@@ -317,7 +317,7 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 			if testing.Short() && test.size > 1<<10 {
 				t.Skip("a hundred megabytes are ciphered")
 			}
-			within(t, 3, func(d *desk) {
+			within(t, 3, func(d *scenario) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 				echo(victim)
@@ -342,7 +342,7 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 					}()
 					go func() {
 						for range callsAtOnce { // none of them ends
-							if says(conn, test.method, params) != nil {
+							if reports(conn, test.method, params) != nil {
 								return
 							}
 						}
@@ -350,13 +350,13 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 					d.pass(10 * time.Second)
 				}
 				victim.Transport.mu.Lock()
-				u := *victim.usedBy(hostile.id.Node)
+				u := *victim.usedByLocked(hostile.id.Node)
 				victim.Transport.mu.Unlock()
 				is.True(u.calls <= api.MaxMemberCalls && u.callBytes <= api.MaxMemberCallBytes)
 				is.True(u.calls == api.MaxMemberCalls || u.callBytes > api.MaxMemberCallBytes*3/4)
 				is.True(refused > 0)
-				var result said
-				is.NoErr(other.Call(d.t.Context(), victim.id.Node, "peer.hello", said{}, &result))
+				var result reported
+				is.NoErr(other.Call(d.t.Context(), victim.id.Node, "peer.hello", reported{}, &result))
 			})
 		})
 	}

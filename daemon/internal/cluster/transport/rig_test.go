@@ -17,7 +17,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
 	"fulmen/native/memnet"
 )
@@ -28,7 +28,7 @@ type book struct {
 	keys map[api.NodeID]ed25519.PublicKey
 }
 
-func (b *book) PublicKey(node api.NodeID) ([]byte, bool) {
+func (b *book) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key, ok := b.keys[node]
@@ -45,9 +45,9 @@ func (b *book) set(id cluster.Identity, isMember bool) {
 	}
 }
 
-// desk is nodes on two LANs, "office" (10.0.0.N on en0) and "cable" (fe80::N on
+// scenario is nodes on two LANs, "office" (10.0.0.N on en0) and "cable" (fe80::N on
 // en5), in a bubble.
-type desk struct {
+type scenario struct {
 	t     *testing.T
 	net   *memnet.Network
 	clock native.Clock
@@ -56,9 +56,9 @@ type desk struct {
 }
 
 type node struct {
-	desk *desk
-	id   cluster.Identity
-	name string
+	scenario *scenario
+	id       cluster.Identity
+	name     string
 	*Transport
 	mu     sync.Mutex
 	got    []string
@@ -70,11 +70,11 @@ func identity(n int) cluster.Identity {
 }
 
 // within runs a test with n nodes that know each other's addresses.
-func within(t *testing.T, n int, f func(d *desk)) {
+func within(t *testing.T, n int, f func(d *scenario)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d := &desk{
+		d := &scenario{
 			t: t, net: memnet.New(1), book: &book{keys: map[api.NodeID]ed25519.PublicKey{}},
 			clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) + time.Second }),
 		}
@@ -100,15 +100,15 @@ func within(t *testing.T, n int, f func(d *desk)) {
 }
 
 // start opens a node's transport.
-func (d *desk) start(i int) *node {
-	n := &node{desk: d, id: identity(i), name: fmt.Sprint("host", i)}
+func (d *scenario) start(i int) *node {
+	n := &node{scenario: d, id: identity(i), name: fmt.Sprint("host", i)}
 	var err error
 	n.Transport, err = New(Options{
 		Identity: n.id, Members: d.book, Sockets: d.net.Host(n.name), Clock: d.clock, Port: api.PeerPort,
 		Hello: func() api.PeerHello {
 			return api.PeerHello{Cluster: d.book.Cluster(), Protocol: api.Protocol, ProtocolMin: api.ProtocolMin}
 		},
-		Log: slog.New(slog.DiscardHandler),
+		IsPairing: func() bool { return false }, Twice: func(api.NodeID, Path) {}, Denied: func(string) {}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		d.t.Fatal(err)
@@ -131,7 +131,7 @@ func (d *desk) start(i int) *node {
 }
 
 // open starts every node.
-func (d *desk) open() {
+func (d *scenario) open() {
 	for _, n := range d.nodes {
 		if err := n.Start(); err != nil {
 			d.t.Fatal(err)
@@ -141,13 +141,13 @@ func (d *desk) open() {
 }
 
 // pass lets time go by.
-func (d *desk) pass(took time.Duration) {
+func (d *scenario) pass(took time.Duration) {
 	time.Sleep(took)
 	synctest.Wait()
 }
 
 // candidates are where a node can be reached.
-func (d *desk) candidates(of *node) []Candidate {
+func (d *scenario) candidates(of *node) []Candidate {
 	i := int(of.name[len("host")] - '0')
 	return []Candidate{
 		{Address: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), api.PeerPort)},
@@ -187,13 +187,13 @@ func (n *node) active(to *node) []string {
 	return all
 }
 
-var _ net.Conn = (*kept)(nil)
+var _ net.Conn = (*Kept)(nil)
 
 // gate lets every member in.
-func (n *node) gate() *gate.Gate { return gatetest.For(n.id.Node, n.desk.clock, nil) }
+func (n *node) gate() *gate.Gate { return peertest.GateFor(n.id.Node, n.scenario.clock, nil) }
 
-// handle sets who answers the calls of a door of any member.
-func (n *node) handle(d gate.MemberDoor, h func(context.Context, api.NodeID, json.RawMessage) (any, error)) {
+// handle sets who answers the calls of a endpoint of any member.
+func (n *node) handle(d gate.MemberRoute, h func(context.Context, api.NodeID, json.RawMessage) (any, error)) {
 	n.HandleCall(n.gate().Bind(gate.HandleMember(d, func(ctx context.Context, m gate.Member, raw json.RawMessage) (any, error) {
 		return h(ctx, m.Node(), raw)
 	})))

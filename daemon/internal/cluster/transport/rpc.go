@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -43,12 +44,12 @@ type rpcFailure struct {
 
 // err is the error that the other side told.
 func (f *rpcFailure) err() *api.Error {
-	told := api.ResponseError{Code: f.Code, Message: f.Message}
+	out := api.ResponseError{Code: f.Code, Message: f.Message}
 	var data api.ErrorData
 	if len(f.Data) > 0 && json.Unmarshal(f.Data, &data) == nil {
-		told.Data = &data
+		out.Data = &data
 	}
-	return told.Err()
+	return out.Err()
 }
 
 // requestRPC is a request, or a notification without an id.
@@ -76,14 +77,29 @@ func answerRPC(id []byte, result any, err error) []byte {
 type records struct {
 	conn   net.Conn
 	isOver atomic.Bool
+	// writing holds a token while somebody writes. It is no mutex: who waits for a
+	// slow peer can give up.
+	writing chan struct{}
 }
 
-// send writes a message.
-func (r *records) send(message []byte) error {
+func newRecords(conn net.Conn) *records { return &records{conn: conn, writing: make(chan struct{}, 1)} }
+
+// send writes a message, once those before are written.
+func (r *records) send(ctx context.Context, message []byte) error {
 	if len(message) > api.MaxMessageBytes {
 		return errTooLarge
 	}
-	return writeWithin(r.conn, message)
+	select {
+	case r.writing <- struct{}{}:
+	case <-ctx.Done():
+		return errGivenUp
+	}
+	defer func() { <-r.writing }()
+	err := writeWithin(r.conn, message)
+	if err != nil { // what follows would be taken for the rest of it
+		r.close()
+	}
+	return err
 }
 
 // receive reads one.
@@ -105,19 +121,17 @@ var (
 	// errEnded is a connection for calls that ended before the answer came.
 	errEnded = errors.New("the connection ended")
 	// errGivenUp is a call whose context ended before.
-	errGivenUp = errors.New("the caller does not wait any more")
+	errGivenUp = errors.New("the caller no longer waits")
 )
 
 // callClient is an open connection by which this node calls a peer.
 type callClient struct {
-	conn   *records
+	*records
 	notice func(method string, params json.RawMessage)
-	done   chan struct{} // closed when nothing more comes
-	at     place         // the path that it goes by
-	best   place         // the best path when it was opened
-	// writing holds a token while somebody writes. It is no mutex: who waits for a
-	// slow peer can give up.
-	writing chan struct{}
+	done   chan struct{}  // closed when nothing more comes
+	at     place          // the path that it goes by
+	to     netip.AddrPort // where it led
+	best   place          // the best path when it was opened
 
 	mu      sync.Mutex
 	last    uint64
@@ -125,15 +139,15 @@ type callClient struct {
 }
 
 // newCallClient makes one that gives notifications to notice, one after the other.
-func newCallClient(conn *records, notice func(method string, params json.RawMessage)) *callClient {
-	c := &callClient{conn: conn, notice: notice, done: make(chan struct{}), writing: make(chan struct{}, 1), pending: map[uint64]chan rpcMessage{}}
+func newCallClient(conn net.Conn, notice func(method string, params json.RawMessage)) *callClient {
+	c := &callClient{records: newRecords(conn), notice: notice, done: make(chan struct{}), pending: map[uint64]chan rpcMessage{}}
 	go c.read()
 	return c
 }
 
 // close ends it and waits until the last notification has been heard.
 func (c *callClient) close() {
-	c.conn.close()
+	c.records.close()
 	<-c.done
 }
 
@@ -188,28 +202,12 @@ func (m *rpcMessage) outcome() (json.RawMessage, error) {
 	return m.Result, nil
 }
 
-func (c *callClient) send(ctx context.Context, message []byte) error {
-	select {
-	case c.writing <- struct{}{}:
-	case <-ctx.Done():
-		return errGivenUp
-	case <-c.done:
-		return errEnded
-	}
-	defer func() { <-c.writing }()
-	err := c.conn.send(message)
-	if err != nil && !errors.Is(err, errTooLarge) { // what follows would be taken for the rest of it
-		c.conn.close()
-	}
-	return err
-}
-
 // read takes what comes until the connection ends.
 func (c *callClient) read() {
 	defer close(c.done)
-	defer c.conn.close()
+	defer c.records.close()
 	for {
-		text, err := c.conn.receive()
+		text, err := c.receive()
 		if err != nil {
 			return
 		}
@@ -240,22 +238,14 @@ const callsAtOnce = 16
 
 // callServer answers a member's calls on one connection.
 type callServer struct {
-	conn    *records
-	handle  func(ctx context.Context, method string, params json.RawMessage) (any, error)
-	writing chan struct{} // as a callClient's
+	*records
+	handle func(ctx context.Context, method string, params json.RawMessage) (any, error)
 	// begin says whether a call of so many bytes may be worked on, and what to do when
-	// it is over; nil = any may.
+	// it is over.
 	begin func(method string, size int) (end func(), err error)
 	// pause waits while a connection is not read; false = it is over.
 	pause func(time.Duration) bool
 }
-
-func newCallServer(conn *records, handle func(ctx context.Context, method string, params json.RawMessage) (any, error)) *callServer {
-	return &callServer{conn: conn, handle: handle, writing: make(chan struct{}, 1)}
-}
-
-// stop ends the connection, by which the server ends itself.
-func (s *callServer) stop() { s.conn.close() }
 
 // serve answers calls until the connection or ctx ends, and returns when none is
 // worked on any more.
@@ -264,10 +254,10 @@ func (s *callServer) serve(ctx context.Context) {
 	defer running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer s.conn.close()
+	defer s.close()
 	slots := make(chan struct{}, callsAtOnce)
 	for {
-		text, err := s.conn.receive()
+		text, err := s.receive()
 		if err != nil {
 			return
 		}
@@ -275,17 +265,13 @@ func (s *callServer) serve(ctx context.Context) {
 		if err != nil || m.Method == "" {
 			return // no member sends that
 		}
-		end := func() {}
-		if s.begin != nil {
-			if end, err = s.begin(m.Method, len(text)); err != nil {
-				if m.ID != nil {
-					_ = s.send(answerRPC(m.ID, nil, err))
-				}
-				if !s.pause(deafFor) {
-					return
-				}
-				continue
+		end, err := s.begin(m.Method, len(text))
+		if err != nil {
+			s.answer(m.ID, nil, err)
+			if !s.pause(unreadFor) {
+				return
 			}
+			continue
 		}
 		select {
 		case slots <- struct{}{}:
@@ -297,28 +283,14 @@ func (s *callServer) serve(ctx context.Context) {
 			defer func() { <-slots }()
 			defer end()
 			result, err := s.handle(ctx, m.Method, m.Params)
-			if m.ID != nil {
-				_ = s.send(answerRPC(m.ID, result, err)) // who does not hear it has gone
-			}
+			s.answer(m.ID, result, err)
 		})
 	}
 }
 
-// notify sends what the member has asked for.
-func (s *callServer) notify(method string, params json.RawMessage) error {
-	text, err := requestRPC(nil, method, params)
-	if err != nil {
-		return err
+// answer answers a call, unless it was a notification.
+func (s *callServer) answer(id []byte, result any, err error) {
+	if id != nil {
+		_ = s.send(context.Background(), answerRPC(id, result, err)) // who does not hear it has gone
 	}
-	return s.send(text)
-}
-
-func (s *callServer) send(message []byte) error {
-	s.writing <- struct{}{}
-	defer func() { <-s.writing }()
-	err := s.conn.send(message)
-	if err != nil && !errors.Is(err, errTooLarge) {
-		s.conn.close()
-	}
-	return err
 }

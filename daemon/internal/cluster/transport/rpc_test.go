@@ -37,8 +37,9 @@ func onLine(t *testing.T, handle func(ctx context.Context, method string, params
 		}
 		near, far := net.Pipe()
 		l := &line{raw: near, over: make(chan struct{}), ctx: t.Context()}
-		l.server = newCallServer(&records{conn: far}, handle)
-		l.client = newCallClient(&records{conn: near}, notice)
+		any := func(string, int) (func(), error) { return func() {}, nil }
+		l.server = &callServer{records: newRecords(far), handle: handle, begin: any}
+		l.client = newCallClient(near, notice)
 		go func() {
 			defer close(l.over)
 			l.server.serve(l.ctx)
@@ -111,7 +112,7 @@ func TestRPCErrors(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		l.server.stop()
+		l.server.close()
 		is.True(errors.Is(<-ended, errEnded))
 		<-l.over // the handlers that waited were told
 		is.True(l.client.isOver())
@@ -122,14 +123,19 @@ func TestRPCErrors(t *testing.T) {
 }
 
 func TestRPCNotices(t *testing.T) {
-	var heard []string
-	onLine(t, parrot, func(method string, params json.RawMessage) { heard = append(heard, method+string(params)) }, func(is *is.I, l *line) {
-		for n := range 3 {
-			is.NoErr(l.server.notify("peer.changed", json.RawMessage(fmt.Sprint(n))))
+	var received []string
+	onLine(t, parrot, func(method string, params json.RawMessage) { received = append(received, method+string(params)) }, func(is *is.I, l *line) {
+		notify := func(method string, params json.RawMessage) error {
+			text, err := requestRPC(nil, method, params)
+			is.NoErr(err)
+			return l.server.send(l.ctx, text)
 		}
-		is.NoErr(l.server.notify("peer.bare", nil))
+		for n := range 3 {
+			is.NoErr(notify("peer.changed", json.RawMessage(fmt.Sprint(n))))
+		}
+		is.NoErr(notify("peer.bare", nil))
 		synctest.Wait()
-		is.Equal(heard, []string{"peer.changed0", "peer.changed1", "peer.changed2", "peer.bare"})
+		is.Equal(received, []string{"peer.changed0", "peer.changed1", "peer.changed2", "peer.bare"})
 	})
 }
 
@@ -150,7 +156,7 @@ func TestRPCNonsense(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, text := range []string{"{", `{"result":{}}`, `{"id":"x","result":{}}`, `{"id":-1,"result":{}}`} {
 			near, far := net.Pipe()
-			c := newCallClient(&records{conn: near}, nil)
+			c := newCallClient(near, nil)
 			_, err := far.Write(frame.Encode([]byte(text)))
 			is.New(t).NoErr(err)
 			<-c.done
@@ -162,7 +168,7 @@ func TestRPCNonsense(t *testing.T) {
 // without an id is not answered.
 func TestRPCUnasked(t *testing.T) {
 	onLine(t, parrot, nil, func(is *is.I, l *line) {
-		is.NoErr(l.server.conn.send(answerRPC([]byte("77"), 1, nil)))
+		is.NoErr(l.server.send(l.ctx, answerRPC([]byte("77"), 1, nil)))
 		text, err := requestRPC(nil, "peer.x", json.RawMessage(`{}`))
 		is.NoErr(err)
 		is.NoErr(l.client.send(l.ctx, text))
@@ -178,7 +184,7 @@ func TestRPCSlowPeer(t *testing.T) {
 		is := is.New(t)
 		near, far := net.Pipe()
 		defer far.Close()
-		c := newCallClient(&records{conn: near}, nil)
+		c := newCallClient(near, nil)
 		stuck := make(chan error)
 		go func() {
 			_, err := c.call(t.Context(), "peer.x", nil)

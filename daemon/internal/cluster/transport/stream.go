@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -23,12 +22,9 @@ type handlers struct {
 	notices map[string]NoticeHandler
 }
 
-// HandleStream sets who serves the connections of a door. Each is closed when it was
+// HandleStream sets who serves the connections of a endpoint. Each is closed when it was
 // served.
 func (t *Transport) HandleStream(c gate.Conn) {
-	if t.handlers.streams == nil {
-		t.handlers.streams = map[api.PeerConnKind]gate.Conn{}
-	}
 	t.handlers.streams[c.Kind()] = c
 }
 
@@ -40,10 +36,14 @@ var accepted = []byte{1}
 func (t *Transport) acceptStream(node api.NodeID, first api.PeerConn, conn net.Conn) {
 	defer conn.Close()
 	c, isHandled := t.handlers.streams[first.Carries]
-	if !isHandled || !t.keep(node, conn) {
+	if !isHandled {
 		return
 	}
-	defer t.unkeep(node, conn)
+	stop, isMember := t.keep(node, func() { conn.Close() })
+	if !isMember {
+		return
+	}
+	defer stop()
 	if writeFrame(conn, accepted) != nil {
 		return
 	}
@@ -51,35 +51,27 @@ func (t *Transport) acceptStream(node api.NodeID, first api.PeerConn, conn net.C
 	c.Serve(t.ctx, node, first, conn)
 }
 
-// keep has Drop and Close end a connection.
-func (t *Transport) keep(node api.NodeID, conn net.Conn) bool {
+// keep has Drop and Close end a connection, until stop is called; false where the node is
+// no member.
+func (t *Transport) keep(node api.NodeID, end func()) (stop func() bool, isMember bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, ok := t.options.Members.PublicKey(node); t.closed || !ok {
-		return false
+		return nil, false
 	}
-	t.peer(node).streams[conn] = struct{}{}
-	return true
+	return context.AfterFunc(t.peerLocked(node).ctx, end), true
 }
 
-func (t *Transport) unkeep(node api.NodeID, conn net.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p := t.peers[node]; p != nil {
-		delete(p.streams, conn)
-	}
-}
-
-// kept is a stream that this node has dialled.
-type kept struct {
+// Kept is a connection that something else may end too, until it is closed.
+type Kept struct {
 	net.Conn
-	t    *Transport
-	node api.NodeID
-	once sync.Once
+	// Stop takes that back.
+	Stop func() bool
 }
 
-func (k *kept) Close() error {
-	k.once.Do(func() { k.t.unkeep(k.node, k.Conn) })
+// Close closes the connection.
+func (k *Kept) Close() error {
+	k.Stop()
 	return k.Conn.Close()
 }
 
@@ -90,11 +82,12 @@ func (t *Transport) Stream(ctx context.Context, node api.NodeID, first api.PeerC
 	if err != nil {
 		return nil, err
 	}
-	if !t.keep(node, conn) {
+	stop, isMember := t.keep(node, func() { conn.Close() })
+	if !isMember {
 		conn.Close()
 		return nil, api.NewError(api.ReasonNotAMember, node.Display())
 	}
-	return &kept{Conn: conn, t: t, node: node}, nil
+	return &Kept{conn, stop}, nil
 }
 
 // connect races the active paths, the best first, and tells which one it was.
@@ -125,7 +118,7 @@ func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.Peer
 		started++
 		wait := max(answerWithin, time.Duration(4*path.RTTUS)*time.Microsecond)
 		timer := t.options.Clock.AfterFunc(wait, func() { next <- struct{}{} })
-		t.run(func() {
+		t.running.Go(func() {
 			conn, err := t.answered(ctx, node, path, first)
 			timer.Stop()
 			outcomes <- outcome{conn, path, err}
@@ -139,7 +132,7 @@ func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.Peer
 			if o.err == nil {
 				cancel()
 				for ; ended < started; ended++ {
-					t.run(func() {
+					t.running.Go(func() {
 						if late := <-outcomes; late.err == nil {
 							late.conn.Close()
 						}
@@ -179,8 +172,8 @@ func (t *Transport) answered(ctx context.Context, node api.NodeID, path Path, fi
 	}
 	timer := t.options.Clock.AfterFunc(handshakeWithin, func() { abort(conn) })
 	stop := context.AfterFunc(ctx, func() { abort(conn) })
-	said, err := frame.Read(conn, len(accepted))
-	if err == nil && bytes.Equal(said, refused) {
+	answer, err := frame.Read(conn, len(accepted))
+	if err == nil && bytes.Equal(answer, refused) {
 		err = api.NewError(api.ReasonTooManyConnections, node.Display())
 	}
 	if !timer.Stop() || !stop() || err != nil {

@@ -22,10 +22,10 @@ const PairALPN = "fulmen-pair/1"
 const nameSuffix = ".fulmen"
 
 var (
-	errStranger      = errors.New("the other side is no member of this cluster")
+	errNotMember     = errors.New("the other side is not a member of this cluster")
 	errWrongIdentity = errors.New("another node answers here")
-	errUnrecognised  = errors.New("the caller did not name itself as a member does")
-	errNotPairing    = errors.New("this node takes in nobody now")
+	errUnrecognised  = errors.New("the caller did not name itself in the way that members do")
+	errNotPairing    = errors.New("this node is not pairing with anybody now")
 )
 
 // certificate wraps a node's key. Nothing in it counts but the key: it has no
@@ -46,11 +46,11 @@ func certificate(id cluster.Identity) (tls.Certificate, error) {
 // peerKey is the key by which the other side has proved itself.
 func peerKey(state tls.ConnectionState) (ed25519.PublicKey, error) {
 	if len(state.PeerCertificates) == 0 {
-		return nil, errStranger
+		return nil, errNotMember
 	}
 	key, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
 	if !ok {
-		return nil, errStranger
+		return nil, errNotMember
 	}
 	return key, nil
 }
@@ -59,50 +59,51 @@ func peerKey(state tls.ConnectionState) (ed25519.PublicKey, error) {
 func isMember(members Members, key ed25519.PublicKey) (api.NodeID, bool) {
 	node := api.NodeIDFromKey(key)
 	known, ok := members.PublicKey(node)
-	return node, ok && key.Equal(ed25519.PublicKey(known))
+	return node, ok && key.Equal(known)
 }
 
 // base is what both sides have alike. Certificates have no issuer, so the
-// standard checks are replaced by the pinned keys; session tickets would let a
-// removed node come back without showing its key.
-func (t *Transport) base(alpn ...string) *tls.Config {
+// standard checks are replaced by the pinned keys, of which refuse says why one is
+// not taken; session tickets would let a removed node come back without showing its key.
+func (t *Transport) base(alpn string, refuse func(ed25519.PublicKey) error) *tls.Config {
 	return &tls.Config{
-		Certificates: []tls.Certificate{t.certificate}, MinVersion: tls.VersionTLS13, NextProtos: alpn,
-		InsecureSkipVerify: true, SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
+		Certificates: []tls.Certificate{t.certificate}, MinVersion: tls.VersionTLS13, NextProtos: []string{alpn},
+		ClientAuth: tls.RequireAnyClientCert, InsecureSkipVerify: true, SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
+		VerifyConnection: func(state tls.ConnectionState) error {
+			key, err := peerKey(state)
+			if err == nil {
+				err = refuse(key)
+			}
+			return err
+		},
 	}
+}
+
+// pairing is the configuration of both sides where strangers pair: what is behind a key is
+// found out later.
+func (t *Transport) pairing() *tls.Config {
+	return t.base(PairALPN, func(ed25519.PublicKey) error { return nil })
 }
 
 // accepting is the configuration of the side that was dialled. It decides what
 // to be before it shows its certificate.
 func (t *Transport) accepting() *tls.Config {
-	members := t.base(api.ALPN)
-	members.ClientAuth = tls.RequireAnyClientCert
-	members.VerifyConnection = func(state tls.ConnectionState) error {
-		key, err := peerKey(state)
-		if err != nil {
-			return err
-		}
+	members := t.base(api.ALPN, func(key ed25519.PublicKey) error {
 		if _, ok := isMember(t.options.Members, key); !ok {
-			return errStranger
+			return errNotMember
 		}
 		return nil
-	}
-	strangers := t.base(PairALPN)
-	strangers.ClientAuth = tls.RequireAnyClientCert
-	strangers.VerifyConnection = func(state tls.ConnectionState) error {
-		_, err := peerKey(state)
-		return err
-	}
+	})
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			for _, alpn := range hello.SupportedProtos {
 				switch alpn {
 				case PairALPN:
-					if t.options.Pair == nil || t.options.IsPairing == nil || !t.options.IsPairing() {
+					if !t.options.IsPairing() {
 						return nil, errNotPairing
 					}
-					return strangers, nil
+					return t.pairing(), nil
 				case api.ALPN:
 					id, ok := strings.CutSuffix(hello.ServerName, nameSuffix)
 					if !ok || !cluster.IsDailyID(id, t.options.Members.Cluster(), t.options.Identity.Node, cluster.UseDial, t.options.Clock.Now()) {
@@ -118,20 +119,15 @@ func (t *Transport) accepting() *tls.Config {
 
 // dialling is the configuration for calling a member.
 func (t *Transport) dialling(node api.NodeID) *tls.Config {
-	config := t.base(api.ALPN)
-	config.ServerName = cluster.DailyID(t.options.Members.Cluster(), node, cluster.UseDial, t.options.Clock.Now()) + nameSuffix
-	config.VerifyConnection = func(state tls.ConnectionState) error {
-		key, err := peerKey(state)
-		if err != nil {
-			return err
-		}
+	config := t.base(api.ALPN, func(key ed25519.PublicKey) error {
 		switch found, ok := isMember(t.options.Members, key); {
 		case !ok:
-			return errStranger
+			return errNotMember
 		case found != node:
 			return errWrongIdentity
 		}
 		return nil
-	}
+	})
+	config.ServerName = cluster.DailyID(t.options.Members.Cluster(), node, cluster.UseDial, t.options.Clock.Now()) + nameSuffix
 	return config
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"encoding/binary"
-	"log/slog"
 	"maps"
 	"net"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 	"fulmen/native/waker"
 )
@@ -25,9 +25,9 @@ type Transport struct {
 	session     uint64 // of this process, in the greeting of each path
 	ctx         context.Context
 	cancel      context.CancelFunc
-	running     sync.WaitGroup
+	running     sync.WaitGroup // what Close waits for
 	greeting    halfOpen
-	strangers   chan struct{} // slots
+	nonMembers  chan struct{} // slots
 	handlers    handlers
 	dials       atomic.Uint64 // made for paths
 	wake        waker.Waker   // the dialler has something to look at
@@ -38,17 +38,19 @@ type Transport struct {
 	closed    bool
 	port      int
 	own       []Interface
-	listeners map[door]net.Listener
-	silent    map[door]bool // where peers cannot be listened for, as was said
-	again     native.Timer  // when listening is tried again; nil: never
+	listeners map[endpoint]net.Listener
+	silent    map[endpoint]bool // where peers cannot be listened for, as was said
+	again     native.Timer      // when listening is tried again; nil: never
 	peers     map[api.NodeID]*peer
 	usages    map[api.NodeID]*usage
-	pairing   map[net.Conn]struct{}
 }
 
 // peer is what is held of one member.
 type peer struct {
-	node       api.NodeID
+	node api.NodeID
+	// ctx ends with the membership.
+	ctx        context.Context
+	cancel     context.CancelFunc
 	candidates []Candidate
 	attempts   map[way]*attempt
 	links      []*link
@@ -60,7 +62,6 @@ type peer struct {
 	window     window
 	calls      callState
 	isDoubted  bool // its paths are being looked at
-	streams    map[net.Conn]struct{}
 	servers    []*callServer
 }
 
@@ -70,19 +71,17 @@ func New(o Options) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	var random [8]byte
 	rand.Read(random[:]) // never fails
 	t := &Transport{
 		options: o, certificate: cert, session: binary.BigEndian.Uint64(random[:]),
-		strangers: make(chan struct{}, api.MaxHalfOpen),
-		wake:      make(chan struct{}, 1), listeners: map[door]net.Listener{},
-		peers: map[api.NodeID]*peer{}, usages: map[api.NodeID]*usage{}, pairing: map[net.Conn]struct{}{},
+		nonMembers: make(chan struct{}, api.MaxHalfOpen),
+		wake:       make(chan struct{}, 1), listeners: map[endpoint]net.Listener{},
+		peers: map[api.NodeID]*peer{}, usages: map[api.NodeID]*usage{},
+		handlers: handlers{streams: map[api.PeerConnKind]gate.Conn{}, calls: map[string]gate.Call{}, notices: map[string]NoticeHandler{}},
+		events:   events{more: waker.New()},
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
-	t.events.init()
 	return t, nil
 }
 
@@ -92,15 +91,15 @@ func (t *Transport) Start() error {
 	t.mu.Lock()
 	t.started = true
 	t.mu.Unlock()
-	t.run(t.dialler)
-	t.run(t.events.deliver)
+	t.running.Go(t.dialler)
+	t.running.Go(t.deliver)
 	t.listen()
 	t.wake.Wake()
 	return nil
 }
 
-// farewellWithin bounds how long Close waits for packets that are queued.
-const farewellWithin = 200 * time.Millisecond
+// closeWithin bounds how long Close waits for packets that are queued.
+const closeWithin = 200 * time.Millisecond
 
 // flush waits until every path has sent what was queued on it, for a moment.
 func (t *Transport) flush() {
@@ -111,7 +110,7 @@ func (t *Transport) flush() {
 	}
 	t.mu.Unlock()
 	over := make(chan struct{})
-	timer := t.options.Clock.AfterFunc(farewellWithin, func() { close(over) })
+	timer := t.options.Clock.AfterFunc(closeWithin, func() { close(over) })
 	defer timer.Stop()
 	for _, l := range links {
 		if !l.send(nil) {
@@ -129,12 +128,7 @@ func (t *Transport) flush() {
 // Close sends what is queued, ends every connection and waits for what works on
 // them.
 func (t *Transport) Close() error {
-	t.mu.Lock()
-	isOver := t.closed
-	t.mu.Unlock()
-	if !isOver {
-		t.flush()
-	}
+	t.flush()
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -148,29 +142,13 @@ func (t *Transport) Close() error {
 	if t.again != nil {
 		t.again.Stop()
 	}
-	for conn := range t.pairing {
-		conn.Close()
-	}
-	var peers []*peer
-	for _, p := range t.peers {
-		peers = append(peers, p)
-	}
+	peers := slices.Collect(maps.Values(t.peers))
 	t.mu.Unlock()
 	for _, p := range peers {
 		t.end(p)
 	}
-	t.events.close()
 	t.running.Wait()
 	return nil
-}
-
-// run runs f on a goroutine that Close waits for.
-func (t *Transport) run(f func()) {
-	t.running.Add(1)
-	go func() {
-		defer t.running.Done()
-		f()
-	}()
 }
 
 // Port is where peers connect; 0 before the first interface is there.
@@ -188,7 +166,7 @@ func (t *Transport) SetInterfaces(own []Interface) {
 	var gone []*link
 	for _, p := range t.peers {
 		for _, l := range p.links {
-			if t.rankOf(l.place.iface) < 0 {
+			if t.rankOfLocked(l.place.iface) < 0 {
 				gone = append(gone, l)
 			}
 		}
@@ -204,9 +182,8 @@ func (t *Transport) SetInterfaces(own []Interface) {
 	t.wake.Wake()
 }
 
-// rankOf is an interface's rank; negative where there is none of the name. The
-// caller holds mu.
-func (t *Transport) rankOf(iface string) int {
+// rankOfLocked is an interface's rank; negative where there is none of the name.
+func (t *Transport) rankOfLocked(iface string) int {
 	for _, i := range t.own {
 		if i.Name == iface {
 			return max(i.Rank, 0)
@@ -222,7 +199,7 @@ func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
 		return
 	}
 	t.mu.Lock()
-	p := t.peer(node)
+	p := t.peerLocked(node)
 	if slices.Equal(p.candidates, candidates) {
 		t.mu.Unlock()
 		return
@@ -240,11 +217,12 @@ func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
 	t.wake.Wake()
 }
 
-// peer is what is held of a node. The caller holds mu.
-func (t *Transport) peer(node api.NodeID) *peer {
+// peerLocked is what is held of a node.
+func (t *Transport) peerLocked(node api.NodeID) *peer {
 	p := t.peers[node]
 	if p == nil {
-		p = &peer{node: node, attempts: map[way]*attempt{}, known: map[place]Path{}, streams: map[net.Conn]struct{}{}}
+		p = &peer{node: node, attempts: map[way]*attempt{}, known: map[place]Path{}}
+		p.ctx, p.cancel = context.WithCancel(t.ctx)
 		t.peers[node] = p
 	}
 	return p
@@ -259,12 +237,7 @@ func (t *Transport) Paths(node api.NodeID) []Path {
 	if p == nil {
 		return nil
 	}
-	var all []Path
-	for _, path := range p.known {
-		all = append(all, path)
-	}
-	slices.SortFunc(all, better)
-	return all
+	return slices.SortedFunc(maps.Values(p.known), better)
 }
 
 // Reachable reports whether any path to a node is active.
@@ -280,7 +253,7 @@ func (t *Transport) Reachable(node api.NodeID) bool {
 func (t *Transport) Watch(f func(PathEvent)) (stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stop = t.events.subscribe(f)
+	stop = t.events.subscribers.Add(f)
 	for _, p := range t.peers {
 		for _, path := range p.known {
 			if path.State != api.PathFailed {
@@ -308,28 +281,14 @@ func (t *Transport) end(p *peer) {
 	t.mu.Lock()
 	links := slices.Clone(p.links)
 	p.candidates = nil
-	var conns []net.Conn
-	for c := range p.streams {
-		conns = append(conns, c)
-	}
-	calls := slices.Collect(maps.Keys(p.calls.retired))
-	if p.calls.current != nil {
-		calls = append(calls, p.calls.current)
-	}
-	p.calls.current = nil
-	servers := p.servers
+	p.cancel()
+	calls := p.calls.dropLocked()
 	p.servers = nil
 	t.mu.Unlock()
 	for _, l := range links {
 		l.close(api.ReasonLeft)
 	}
-	for _, c := range conns {
-		c.Close()
-	}
 	for _, c := range calls {
 		c.close()
-	}
-	for _, s := range servers {
-		s.stop()
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"fulmen/daemon/internal/ledger"
 )
 
-// inPeace is what this node lends to ranks that begin: nothing in the seconds in which
+// allowed is what this node lends to ranks that begin: nothing in the seconds in which
 // its network is changed for RDMA. Who asks then waits in line.
-type inPeace struct {
+type allowed struct {
 	grant.Policy
 	isChanging func() bool
 }
 
 // Allows implements grant.Policy.
-func (l inPeace) Allows(p api.Principal) (account string, reason api.Reason) {
+func (l allowed) Allows(p api.Principal) (account string, reason api.Reason) {
 	account, reason = l.Policy.Allows(p)
 	if reason == "" && l.isChanging() {
 		reason = api.ReasonRDMAChangeRunning
@@ -53,27 +53,24 @@ func (g *Lender) holding(fits func(grant.Holder, api.Grant) bool) grant.Holder {
 
 // busyWith refuses a change because of a job.
 func (g *Lender) busyWith(does string, job api.JobID) *api.Error {
-	e := api.Errorf(api.ReasonLinkBusy, g.cfg.Self.Display(), "A job %s on %s: %s.", does, g.cfg.Name(g.cfg.Self), job)
-	e.Data.WaitingFor = "job " + job.String()
-	return e
+	return api.Errorf(api.ReasonLinkBusy, g.cfg.Self.Display(), "A job %s on %s: %s.", does, g.cfg.Name(g.cfg.Self), job).
+		WithWait("job " + job.String())
 }
 
 // Quiet waits until no measurement uses the RDMA device of a receptacle.
-func (g *Lender) Quiet(ctx context.Context, receptacle api.Receptacle) *api.Error {
-	_, watcher := g.cfg.Ledger.Watch(ledger.WatchOptions{Name: "rdma-hold", Passive: true,
-		Filter: ledger.Filter{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeID{g.cfg.Self}}})
+func (g *Lender) Quiet(ctx context.Context, portNumber api.PortNumber) *api.Error {
+	_, watcher := g.cfg.Ledger.Watch(ledger.WatchOptions{Name: "rdma-hold", Passive: true, Filter: g.own(api.KindGrant)})
 	defer watcher.Close()
 	for {
 		user := g.holding(func(h grant.Holder, one api.Grant) bool {
-			return h.IsMeasure() && slices.Contains(one.Receptacles, receptacle)
+			return h.IsMeasure() && slices.Contains(one.PortNumbers, portNumber)
 		})
 		if !user.Valid() {
 			return nil
 		}
 		if _, err := watcher.Next(ctx); err != nil {
-			e := api.Errorf(api.ReasonLinkBusy, g.cfg.Self.Display(), "The cable at receptacle %s of %s is being measured.", receptacle, g.cfg.Name(g.cfg.Self))
-			e.Data.WaitingFor = "measurement " + user.String()
-			return e
+			return api.Errorf(api.ReasonLinkBusy, g.cfg.Self.Display(), "The cable at port %s of %s is being measured.", portNumber, g.cfg.Name(g.cfg.Self)).
+				WithWait("measurement " + user.String())
 		}
 	}
 }

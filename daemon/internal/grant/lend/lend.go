@@ -44,7 +44,7 @@ type Config struct {
 	IsChanging func() bool
 	// Device says why the RDMA devices of receptacles cannot be lent, and for what it
 	// waits; empty where they can. It may take a moment.
-	Device func(ctx context.Context, receptacles []api.Receptacle) (why api.Reason, on string)
+	Device func(ctx context.Context, portNumbers []api.PortNumber) (why api.Reason, on string)
 	// Obstacle says why nothing should be measured here now; nil = nothing.
 	Obstacle func(context.Context) *api.Error
 	// Ranks are those that run here.
@@ -74,7 +74,7 @@ type Lender struct {
 func New(c Config) *Lender {
 	g := &Lender{cfg: c}
 	g.Arbiter = grant.New(grant.Config{
-		Self: c.Self, Clock: c.Clock, Documents: c.Documents, Policy: inPeace{c.Policy, c.IsChanging},
+		Self: c.Self, Clock: c.Clock, Documents: c.Documents, Policy: allowed{c.Policy, c.IsChanging},
 		Capacity: g.capacity, GPUUse: g.gpuUse, WatchGPU: g.watchGPU, GPUWait: c.GPUWait, Lease: c.Lease,
 	})
 	c.Peers.HandleCall(gate.HandleHome(gate.Grant, g.asked))
@@ -82,16 +82,14 @@ func New(c Config) *Lender {
 	return g
 }
 
-// own reads this node's document of a kind.
-func (g *Lender) own(kind api.Kind, value any) bool {
-	record, found := g.cfg.Ledger.Get(api.Key{Node: g.cfg.Self, Kind: kind})
-	return found && record.Decode(value) == nil
+// own are this node's documents of a kind.
+func (g *Lender) own(kind api.Kind) ledger.Filter {
+	return ledger.Filter{Kinds: []api.Kind{kind}, Nodes: []api.NodeID{g.cfg.Self}}
 }
 
 // capacity is what there is to lend.
 func (g *Lender) capacity() grant.Capacity {
-	var memory api.Memory
-	g.own(api.KindMemory, &memory)
+	memory, _ := ledger.Read[api.Memory](g.cfg.Ledger, api.Key{Node: g.cfg.Self, Kind: api.KindMemory})
 	return grant.Capacity{WorkingSetBytes: memory.GPUWorkingSetBytes, OthersMaxBytes: g.cfg.Sharing().MemoryMaxBytes}
 }
 
@@ -125,27 +123,21 @@ func (g *Lender) noteGPU(load *float64) {
 func (g *Lender) watchGPU(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !on {
-		if g.watch != nil {
-			g.watch.Close()
-			g.watch = nil
-		}
-		return
-	}
 	if g.watch != nil {
+		g.watch.Close()
+		g.watch = nil
+	}
+	if !on {
 		return
 	}
-	_, watch := g.cfg.Ledger.Watch(ledger.WatchOptions{
-		Name: "grants", Filter: ledger.Filter{Kinds: []api.Kind{api.KindSystem}, Nodes: []api.NodeID{g.cfg.Self}},
-	})
+	_, watch := g.cfg.Ledger.Watch(ledger.WatchOptions{Name: "grants", Filter: g.own(api.KindSystem)})
 	g.watch = watch
 	go func() {
 		for {
 			if _, err := watch.Next(context.Background()); err != nil {
 				return
 			}
-			var system api.System
-			if g.own(api.KindSystem, &system) {
+			if system, found := ledger.Read[api.System](g.cfg.Ledger, api.Key{Node: g.cfg.Self, Kind: api.KindSystem}); found {
 				g.noteGPU(cmp.Or(system.GPULoadRatio, system.GPUUseRatio))
 				g.Recheck()
 			}
@@ -163,9 +155,9 @@ func (g *Lender) asked(ctx context.Context, home gate.Home, p api.PeerGrantParam
 	if r.GPU != api.GPUNone {
 		g.readGPU(ctx)
 	}
-	if why, on := g.cfg.Device(ctx, r.Receptacles); why != "" {
+	if why, on := g.cfg.Device(ctx, r.PortNumbers); why != "" {
 		return api.Grant{State: api.GrantRefused, Since: api.TimeOf(g.cfg.Clock.Now()), Principal: r.Principal, Epoch: r.Epoch,
-			GPU: r.GPU, Receptacles: r.Receptacles, Reason: why, WaitingFor: on}, nil
+			GPU: r.GPU, PortNumbers: r.PortNumbers, Reason: why, WaitingFor: on}, nil
 	}
 	lent, err := g.Ask(ctx, r)
 	if lent.State == api.GrantHeld && lent.Reason != "" {
@@ -187,8 +179,7 @@ func (g *Lender) released(_ context.Context, _ gate.Home, p api.PeerHolderParams
 // that nobody has any more. It is called when all that runs on is restored.
 func (g *Lender) ForgetFormer() error {
 	held := g.Holders()
-	filter := ledger.Filter{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeID{g.cfg.Self}}
-	for _, record := range g.cfg.Ledger.List(filter) {
+	for _, record := range g.cfg.Ledger.List(g.own(api.KindGrant)) {
 		name := record.Key().Name
 		if _, isHeld := held[name]; !isHeld {
 			if err := g.cfg.Documents.Delete(api.KindGrant, name); err != nil {

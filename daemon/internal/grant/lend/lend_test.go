@@ -16,18 +16,9 @@ import (
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
 )
-
-// documents publishes what the arbiter lends.
-type documents struct{ writer *ledger.Writer }
-
-func (d documents) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	return d.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
-}
-
-func (d documents) Delete(kind api.Kind, name string) error { return d.writer.Delete(kind, name) }
 
 // silent is a machine that cannot be read, and nobody calls.
 type silent struct{}
@@ -47,7 +38,7 @@ const (
 	theJob     = api.JobID("jaaaaaaaa")
 	measuring  = api.MeasureID("maaaaaaaa")
 	theirs     = api.NodeID("cpv0cwypxp44qw0p")
-	receptacle = api.Receptacle(2)
+	portNumber = api.PortNumber(2)
 )
 
 // on runs a test with a lender, in a bubble.
@@ -55,16 +46,16 @@ func on(t *testing.T, change func(*Config), test func(is *is.I, l *Lender)) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		key := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
-		disk := &ledgertest.Disk{}
+		disk := &peertest.Disk{}
 		held, writer, err := ledger.Open(ledger.Options{Key: key, Cluster: "a7937b64b8caa58f03721bb6bacf5c78", Counter: disk, Store: disk})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := Config{
 			Self: held.Node(), Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }), Ledger: held,
-			Documents: documents{writer.Owner("grant", api.KindGrant)}, Facts: silent{}, Peers: silent{}, Policy: everybody{},
+			Documents: ledger.Documents{Writer: writer.Owner("grant", api.KindGrant)}, Facts: silent{}, Peers: silent{}, Policy: everybody{},
 			Sharing: func() api.Sharing { return api.Sharing{} }, IsChanging: func() bool { return false },
-			Device:   func(context.Context, []api.Receptacle) (api.Reason, string) { return "", "" },
+			Device:   func(context.Context, []api.PortNumber) (api.Reason, string) { return "", "" },
 			Obstacle: func(context.Context) *api.Error { return nil }, Ranks: func() []api.RankRef { return nil },
 			Job: func(id api.JobID) (api.JobSpec, bool) {
 				return api.JobSpec{Principal: api.Principal{User: "ada", Node: held.Node()}}, id == theJob
@@ -83,7 +74,7 @@ func on(t *testing.T, change func(*Config), test func(is *is.I, l *Lender)) {
 func (l *Lender) rank(t context.Context, wait time.Duration) (api.Grant, error) {
 	return l.Ask(t, grant.Request{
 		Holder: grant.ForRank(api.RankRef{Job: theJob, Attempt: 1}), Epoch: 1, Principal: api.Principal{User: "ada", Node: l.cfg.Self},
-		GPU: api.GPUExclusive, Receptacles: []api.Receptacle{receptacle}, Wait: wait,
+		GPU: api.GPUExclusive, PortNumbers: []api.PortNumber{portNumber}, Wait: wait,
 	})
 }
 
@@ -134,14 +125,14 @@ func TestAMeasurementWaitsForAJob(t *testing.T) {
 func TestADeviceIsQuietAfterItsTest(t *testing.T) {
 	on(t, asIs, func(is *is.I, l *Lender) {
 		ctx := context.Background()
-		release, err := l.VisitRDMA(ctx, theirs, measuring, receptacle)
+		release, err := l.VisitRDMA(ctx, theirs, measuring, portNumber)
 		is.NoErr(err)
 		within, stop := context.WithTimeout(ctx, time.Second)
 		defer stop()
-		is.Equal(l.Quiet(within, receptacle).Data.Reason, api.ReasonLinkBusy)
-		is.Equal(l.Quiet(ctx, receptacle+1), nil)
+		is.Equal(l.Quiet(within, portNumber).Data.Reason, api.ReasonLinkBusy)
+		is.Equal(l.Quiet(ctx, portNumber+1), nil)
 		release()
-		is.Equal(l.Quiet(ctx, receptacle), nil)
+		is.Equal(l.Quiet(ctx, portNumber), nil)
 		is.Equal(l.Disturbed(), nil) // measurements do not count
 	})
 }

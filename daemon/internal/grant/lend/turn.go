@@ -23,11 +23,11 @@ const (
 )
 
 // Turn has a measurement wait until it has the node to itself.
-func (g *Lender) Turn(wait, hold context.Context, id api.MeasureID, receptacles []api.Receptacle, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error) {
+func (g *Lender) Turn(wait, hold context.Context, id api.MeasureID, portNumbers []api.PortNumber, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error) {
 	holder := grant.ForMeasure(id)
 	g.readGPU(wait)
 	for stand := time.Duration(0); ; stand = turnWait {
-		got, err := g.Ask(wait, grant.Request{Holder: holder, GPU: api.GPUExclusive, Receptacles: receptacles, Wait: stand, Lease: turnLease})
+		got, err := g.Ask(wait, grant.Request{Holder: holder, GPU: api.GPUExclusive, PortNumbers: portNumbers, Wait: stand, Lease: turnLease})
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -48,8 +48,7 @@ func (g *Lender) Turn(wait, hold context.Context, id api.MeasureID, receptacles 
 // this node holds: work goes first.
 func (g *Lender) untilNeeded(ctx context.Context) (held context.Context, stop func()) {
 	held, cancel := context.WithCancelCause(ctx)
-	found, watcher := g.cfg.Ledger.Watch(ledger.WatchOptions{Name: "measurement", Passive: true,
-		Filter: ledger.Filter{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeID{g.cfg.Self}}})
+	found, watcher := g.cfg.Ledger.Watch(ledger.WatchOptions{Name: "measurement", Passive: true, Filter: g.own(api.KindGrant)})
 	go func() {
 		for {
 			for _, record := range found {
@@ -58,9 +57,7 @@ func (g *Lender) untilNeeded(ctx context.Context) (held context.Context, stop fu
 				if err != nil || h.IsMeasure() || record.Decode(&one) != nil || one.State != api.GrantWaiting {
 					continue
 				}
-				e := api.NewError(api.ReasonJobHasNode, string(g.cfg.Self))
-				e.Data.WaitingFor = g.jobOf(h)
-				cancel(e)
+				cancel(api.NewError(api.ReasonJobHasNode, string(g.cfg.Self)).WithWait(g.jobOf(h)))
 				return
 			}
 			change, err := watcher.Next(held)
@@ -81,44 +78,34 @@ func (g *Lender) Visit(ctx context.Context, from api.NodeID, p api.PeerMeasurePa
 	if why := g.cfg.Obstacle(ctx); why != nil {
 		return nil, why
 	}
-	holder := grant.ForMeasure(p.Measurement)
-	g.readGPU(ctx)
-	got, err := g.Ask(ctx, grant.Request{Holder: holder, GPU: api.GPUExclusive, Wait: leaveWait, Lease: time.Minute})
-	switch {
-	case err != nil:
+	back, err := g.visit(ctx, p.Measurement, time.Minute)
+	if err != nil {
 		return nil, err
-	case got.State == api.GrantHeld:
-		back := sync.OnceFunc(func() { _ = g.Release(holder, 0) })
-		held, stop := g.untilNeeded(context.WithoutCancel(ctx))
-		// A job does not wait for the seconds that are left of it.
-		context.AfterFunc(held, back)
-		return func() { stop(); back() }, nil
 	}
-	return nil, g.inTheWay(got)
+	held, stop := g.untilNeeded(context.WithoutCancel(ctx))
+	// A job does not wait for the seconds that are left of it.
+	context.AfterFunc(held, back)
+	return func() { stop(); back() }, nil
 }
 
 // VisitRDMA takes what another node's test of a cable over RDMA needs here. A job waits
 // the seconds until it ends: what is killed may leave the device in disorder.
-func (g *Lender) VisitRDMA(ctx context.Context, _ api.NodeID, id api.MeasureID, receptacle api.Receptacle) (release func(), err error) {
+func (g *Lender) VisitRDMA(ctx context.Context, _ api.NodeID, id api.MeasureID, portNumber api.PortNumber) (release func(), err error) {
+	return g.visit(ctx, id, turnLease, portNumber)
+}
+
+// visit takes the node, and devices of it, for another node's measurement.
+func (g *Lender) visit(ctx context.Context, id api.MeasureID, lease time.Duration, portNumbers ...api.PortNumber) (release func(), err error) {
 	holder := grant.ForMeasure(id)
 	g.readGPU(ctx)
-	got, err := g.Ask(ctx, grant.Request{
-		Holder: holder, GPU: api.GPUExclusive, Receptacles: []api.Receptacle{receptacle}, Wait: leaveWait, Lease: turnLease,
-	})
+	got, err := g.Ask(ctx, grant.Request{Holder: holder, GPU: api.GPUExclusive, PortNumbers: portNumbers, Wait: leaveWait, Lease: lease})
 	switch {
 	case err != nil:
 		return nil, err
 	case got.State == api.GrantHeld:
 		return sync.OnceFunc(func() { _ = g.Release(holder, 0) }), nil
 	}
-	return nil, g.inTheWay(got)
-}
-
-// inTheWay is why another node's measurement has to wait here, and on whom.
-func (g *Lender) inTheWay(got api.Grant) error {
-	e := api.NewError(got.Reason, string(g.cfg.Self))
-	e.Data.WaitingFor = g.named(got) + " on " + g.cfg.Name(g.cfg.Self)
-	return e
+	return nil, api.NewError(got.Reason, string(g.cfg.Self)).WithWait(g.named(got) + " on " + g.cfg.Name(g.cfg.Self))
 }
 
 // named says on whom somebody waits, for people.

@@ -49,9 +49,9 @@ func TestCheck(t *testing.T) {
 	}
 	person := 20000 // no system has such a group of its own
 	for name, tt := range map[string]struct {
-		damage []damage
-		says   string // empty: it is fine
-		remedy string
+		damage  []damage
+		reports string // empty: it is fine
+		remedy  string
 	}{
 		"as it should be":            {},
 		"readable by all":            {[]damage{chmod("bin/fulmend", 0o644)}, "", ""},
@@ -90,13 +90,13 @@ func TestCheck(t *testing.T) {
 				is.NoErr(change(top))
 			}
 			err := Check(filepath.Join(top, "bin", "fulmend"))
-			if tt.says == "" {
+			if tt.reports == "" {
 				is.NoErr(err)
 				return
 			}
 			is.True(err != nil)
 			t.Log(err)
-			is.True(strings.Contains(err.Error(), tt.says))
+			is.True(strings.Contains(err.Error(), tt.reports))
 			if tt.remedy != "" {
 				is.True(errors.Is(err, api.ReasonInsecurePermissions))
 				is.True(strings.Contains(api.AsError(err).Data.Remedy, tt.remedy))

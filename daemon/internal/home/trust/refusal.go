@@ -21,8 +21,7 @@ func (w *walk) refusal(f file, problem, command string) error {
 	}
 	e := api.Errorf(api.ReasonInsecurePermissions, f.path, "%s is not used: %s (owner %s, mode %04o), and Fulmen runs as root.",
 		w.path, fmt.Sprintf(problem, subject), owner(f.Uid), uint32(f.Mode)&0o7777)
-	e.Data.Remedy = "Make it root's alone: sudo " + repair(f, command)
-	return e
+	return e.WithRemedy("Make it root's alone: sudo " + repair(f, command))
 }
 
 // repair is the command. An app is set right as a whole: its parts belong to

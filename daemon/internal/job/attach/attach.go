@@ -26,7 +26,7 @@ type Config struct {
 	May func(by, of api.Principal) bool
 	// Name is what people call a node.
 	Name func(api.NodeID) string
-	// Lost is told of a job with an attempt that cannot be given its input; may be nil.
+	// Lost, where set, is called with a job of which an attempt cannot be given its input.
 	Lost func(api.JobID, *api.Error)
 	// Log takes what may explain something odd.
 	Log *slog.Logger
@@ -42,7 +42,7 @@ type Attach struct {
 	feeds map[api.JobID]*feed
 }
 
-// New makes an Attach.
+// New makes an Attach that follows no job yet.
 func New(c Config) *Attach {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Attach{config: c, ctx: ctx, cancel: cancel, feeds: map[api.JobID]*feed{}}

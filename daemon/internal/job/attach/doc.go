@@ -2,9 +2,10 @@
 // they run: it merges what they print into one stream, gives them what the
 // client types, and gives their terminal its size.
 //
-// Where the ranks are is read from the job's documents, which every node holds;
-// the bytes come and go over a connection for each rank, in the messages of
-// package rankio.
+// It owns the input that the ranks do not have yet, and each client's place in the
+// output. It reads from the job's documents, which every node holds, where the ranks
+// are, and publishes nothing; the bytes come and go over a connection for each rank, in
+// the messages of package peer.
 //
 // # Output
 //

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
+	"fulmen/native"
 	"fulmen/native/waker"
 )
 
@@ -34,7 +35,7 @@ type feed struct {
 	ended   bool   // there will be no more
 	failed  *api.Error
 	attempt int
-	takers  map[api.RankRef]int64 // how far the attempt's ranks are that still read; saidNothing before they say so
+	takers  map[api.RankRef]int64 // how far the attempt's ranks are that still read; reportedNothing before they say so
 	size    *api.JobResizeParams
 	rank0   *rankAt // where a terminal is that has a size
 }
@@ -67,8 +68,8 @@ func (a *Attach) feed(by api.Principal, id api.JobID) (*feed, view, error) {
 	return f, v, err
 }
 
-// saidNothing is how far a rank is that did not say so yet.
-const saidNothing = -1
+// reportedNothing is how far a rank is that did not say so yet.
+const reportedNothing = -1
 
 // Input gives a job input, and says where all of it ends. It waits while the ranks
 // take less than is given. A piece that was given before counts once; one that
@@ -105,8 +106,8 @@ func reads(p api.Program, rank int) bool {
 	return p.Stdin == api.StdinAll || rank == 0 && (p.Stdin == api.StdinRank0 || p.Terminal)
 }
 
-// tell wakes everybody who waits for a change.
-func (f *feed) tell() {
+// notify wakes everybody who waits for a change.
+func (f *feed) notify() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
@@ -116,7 +117,7 @@ func (f *feed) fail(why *api.Error) {
 	f.mu.Lock()
 	if f.failed == nil {
 		f.failed = why
-		f.tell()
+		f.notify()
 	}
 	f.mu.Unlock()
 	f.cancel()
@@ -142,7 +143,7 @@ func (f *feed) refuse(why *api.Error) (first bool) {
 	defer f.mu.Unlock()
 	if first = f.failed == nil; first {
 		f.failed = why
-		f.tell()
+		f.notify()
 	}
 	return first
 }
@@ -180,7 +181,7 @@ func (f *feed) step(v view, feeders map[api.RankRef]*feeder) {
 		f.attempt, f.takers, f.rank0 = a.Attempt, map[api.RankRef]int64{}, nil
 		for _, r := range a.Plan.Ranks {
 			if reads(v.spec.Program, r.Rank) {
-				f.takers[api.RankRef{Job: f.id, Attempt: a.Attempt, Rank: r.Rank}] = saidNothing
+				f.takers[api.RankRef{Job: f.id, Attempt: a.Attempt, Rank: r.Rank}] = reportedNothing
 			}
 		}
 	}
@@ -214,7 +215,7 @@ func (f *feed) leave(ref api.RankRef) {
 	defer f.mu.Unlock()
 	if _, ok := f.takers[ref]; ok {
 		delete(f.takers, ref)
-		f.tell()
+		f.notify()
 	}
 }
 
@@ -233,7 +234,7 @@ func (f *feed) begin(at rankAt) *feeder {
 	return r
 }
 
-// errDone is a rank that wants no more.
+// errDone says that a rank takes no more input.
 var errDone = errors.New("the rank wants no more input")
 
 // run feeds the rank over one connection after the other.
@@ -248,7 +249,7 @@ func (r *feeder) run(ctx context.Context) {
 			pause = 0
 		}
 		pause = longer(pause)
-		if !r.feed.attach.pause(ctx, pause, r.nudge) {
+		if !native.Wait(ctx, r.feed.attach.config.Clock, pause, r.nudge) {
 			return
 		}
 	}
@@ -273,7 +274,7 @@ func (r *feeder) once(ctx context.Context) (worked bool, err error) {
 			return writing, err
 		}
 		switch m := m.(type) {
-		case rankio.Taken:
+		case peer.Taken:
 			if m.Ended {
 				r.feed.leave(r.at.ref)
 				return true, errDone
@@ -294,7 +295,7 @@ func (r *feeder) once(ctx context.Context) (worked bool, err error) {
 					<-done
 				}()
 			}
-		case rankio.Refused:
+		case peer.Refused:
 			return writing, r.refused(m.Error)
 		}
 	}
@@ -318,11 +319,11 @@ func (r *feeder) refused(why *api.Error) error {
 
 // write sends what there is from a place on, and what comes.
 func (r *feeder) write(ctx context.Context, l *link, at int64) {
-	buffer := make([]byte, rankio.MaxPiece)
+	buffer := make([]byte, peer.MaxPiece)
 	for {
 		n, end, changed := r.feed.from(at, buffer)
 		if n > 0 || end {
-			if l.to.Send(rankio.Given{Offset: at, Data: buffer[:n], End: end}) != nil {
+			if l.to.Send(peer.Given{Offset: at, Data: buffer[:n], End: end}) != nil {
 				return
 			}
 			at += int64(n)
@@ -369,7 +370,7 @@ func (f *feed) taken(ref api.RankRef, bytes int64) bool {
 	defer f.mu.Unlock()
 	if was, ok := f.takers[ref]; ok && bytes > was {
 		f.takers[ref] = bytes
-		f.tell()
+		f.notify()
 	}
 	return true
 }

@@ -141,14 +141,14 @@ func TestAWayThatBreaksLosesNoInput(t *testing.T) {
 		for i := range 20 {
 			piece := strings.Repeat(string(rune('a'+i)), 7000)
 			if i%4 == 2 {
-				r.desk.Cut(r.nodes[0], r.nodes[1])
+				r.scenario.Cut(r.nodes[0], r.nodes[1])
 			}
 			is.Equal(r.give(len(want), piece, false), api.Reason(""))
 			want += piece
 			if i%4 == 2 {
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				r.desk.Join(r.nodes[0], r.nodes[1])
+				r.scenario.Join(r.nodes[0], r.nodes[1])
 				time.Sleep(time.Minute)
 				synctest.Wait()
 			}

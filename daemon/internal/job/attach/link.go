@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
 
@@ -30,8 +30,8 @@ const (
 // link is a connection to a rank's node that notices when nobody is there.
 type link struct {
 	conn  net.Conn
-	to    *rankio.Writer
-	from  *rankio.Reader
+	to    *peer.Writer
+	from  *peer.Reader
 	clock native.Clock
 
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ func (a *Attach) open(ctx context.Context, node api.NodeID, first api.PeerConn) 
 	if err != nil {
 		return nil, err
 	}
-	l := &link{conn: conn, to: rankio.NewWriter(conn), from: rankio.NewReader(conn), clock: a.config.Clock}
+	l := &link{conn: conn, to: peer.NewWriter(conn), from: peer.NewReader(conn), clock: a.config.Clock}
 	return l, nil
 }
 
@@ -56,7 +56,7 @@ func (l *link) closeWith(ctx context.Context) (stop func() bool) {
 }
 
 // next is the next message that is no beat.
-func (l *link) next() (rankio.Message, error) {
+func (l *link) next() (peer.Message, error) {
 	l.watch(true)
 	defer l.unwatch()
 	for {
@@ -64,7 +64,7 @@ func (l *link) next() (rankio.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, beat := m.(rankio.Beat); !beat {
+		if _, beat := m.(peer.Beat); !beat {
 			return m, nil
 		}
 		l.watch(false)
@@ -96,7 +96,7 @@ func (l *link) watch(begin bool) {
 		l.arm(drainWithin)
 		return
 	}
-	l.arm(rankio.SilentFor)
+	l.arm(peer.SilentFor)
 }
 
 func (l *link) arm(d time.Duration) {
@@ -110,19 +110,5 @@ func (l *link) unwatch() {
 	l.timer = nil
 }
 
-// pause waits before the next attempt to reach a node; it reports whether there
-// is to be one.
-func (a *Attach) pause(ctx context.Context, d time.Duration, nudge <-chan struct{}) bool {
-	due := make(chan struct{})
-	timer := a.config.Clock.AfterFunc(d, func() { close(due) })
-	defer timer.Stop()
-	select {
-	case <-due:
-	case <-nudge:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
-}
-
-// longer is the pause after a pause.
+// longer is the pause that follows a pause: twice as long, within bounds.
 func longer(d time.Duration) time.Duration { return min(2*max(d, againFirst/2), againMost) }

@@ -8,7 +8,6 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
-	"fulmen/daemon/internal/peer/rankio"
 )
 
 // machine is a node's ranks in memory: it serves what the node of a rank serves.
@@ -85,7 +84,7 @@ func (m *machine) see(ref api.RankRef) (program, bool, <-chan struct{}) {
 
 func (m *machine) output(ctx context.Context, _ gate.Acting, _ error, first api.PeerConn, conn net.Conn) {
 	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
-	to := rankio.NewWriter(conn)
+	to := peer.NewWriter(conn)
 	at := map[api.OutputStream]int64{api.StreamOut: first.Output.OutBytes, api.StreamErr: first.Output.ErrBytes}
 	for {
 		r, ok, changed := m.see(first.Rank)
@@ -93,11 +92,11 @@ func (m *machine) output(ctx context.Context, _ gate.Acting, _ error, first api.
 			r.text = map[api.OutputStream]string{api.StreamErr: "what prepares " + first.Rank.String()}
 		}
 		if !ok {
-			_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonNoSuchRank, first.Rank.String())})
+			_ = to.Send(peer.Refused{Error: api.NewError(api.ReasonNoSuchRank, first.Rank.String())})
 			return
 		}
 		if r.refuses != nil {
-			_ = to.Send(rankio.Refused{Error: r.refuses})
+			_ = to.Send(peer.Refused{Error: r.refuses})
 			return
 		}
 		for stream, text := range r.text {
@@ -105,15 +104,15 @@ func (m *machine) output(ctx context.Context, _ gate.Acting, _ error, first api.
 				at[stream] = max(0, int64(len(text))+at[stream])
 			}
 			for at[stream] < int64(len(text)) {
-				data := text[at[stream]:min(at[stream]+rankio.MaxPiece, int64(len(text)))]
-				if to.Send(rankio.Piece{Stream: stream, Offset: at[stream], Data: []byte(data)}) != nil {
+				data := text[at[stream]:min(at[stream]+peer.MaxPiece, int64(len(text)))]
+				if to.Send(peer.Piece{Stream: stream, Offset: at[stream], Data: []byte(data)}) != nil {
 					return
 				}
 				at[stream] += int64(len(data))
 			}
 		}
 		if r.ended || !first.Output.Follow {
-			_ = to.Send(rankio.End{OutBytes: at[api.StreamOut], ErrBytes: at[api.StreamErr], Ended: r.ended})
+			_ = to.Send(peer.End{OutBytes: at[api.StreamOut], ErrBytes: at[api.StreamErr], Ended: r.ended})
 			return
 		}
 		select {
@@ -127,12 +126,12 @@ func (m *machine) output(ctx context.Context, _ gate.Acting, _ error, first api.
 }
 
 // displace ends a connection that gives input when the rank is told to.
-func (m *machine) displace(ref api.RankRef, to *rankio.Writer, conn net.Conn, over <-chan struct{}) {
+func (m *machine) displace(ref api.RankRef, to *peer.Writer, conn net.Conn, over <-chan struct{}) {
 	for {
 		r, _, changed := m.see(ref)
 		if r.displaced {
 			m.do(ref, func(r *program) { r.displaced = false })
-			_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonInputElsewhere, ref.String())})
+			_ = to.Send(peer.Refused{Error: api.NewError(api.ReasonInputElsewhere, ref.String())})
 			conn.Close()
 			return
 		}
@@ -146,14 +145,14 @@ func (m *machine) displace(ref api.RankRef, to *rankio.Writer, conn net.Conn, ov
 
 func (m *machine) input(ctx context.Context, _ gate.Acting, _ error, first api.PeerConn, conn net.Conn) {
 	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
-	to, from := rankio.NewWriter(conn), rankio.NewReader(conn)
+	to, from := peer.NewWriter(conn), peer.NewReader(conn)
 	r, _, _ := m.see(first.Rank)
 	if r.refuses != nil {
-		_ = to.Send(rankio.Refused{Error: r.refuses})
+		_ = to.Send(peer.Refused{Error: r.refuses})
 		return
 	}
 	m.do(first.Rank, func(r *program) { r.by = first.Input.By })
-	if to.Send(rankio.Taken{Bytes: int64(len(r.input))}) != nil {
+	if to.Send(peer.Taken{Bytes: int64(len(r.input))}) != nil {
 		return
 	}
 	over := make(chan struct{})
@@ -161,18 +160,18 @@ func (m *machine) input(ctx context.Context, _ gate.Acting, _ error, first api.P
 	go m.displace(first.Rank, to, conn, over)
 	for {
 		message, err := from.Next()
-		given, ok := message.(rankio.Given)
+		given, ok := message.(peer.Given)
 		if err != nil || !ok {
 			return
 		}
 		for {
-			var taken rankio.Taken
+			var taken peer.Taken
 			m.do(first.Rank, func(r *program) {
 				known := min(int64(len(r.input))-given.Offset, int64(len(given.Data)))
 				left := given.Data[known:]
 				n := min(len(left), max(0, r.reads-len(r.input)))
 				r.input += string(left[:n])
-				taken = rankio.Taken{Bytes: int64(len(r.input)), Ended: given.End && n == len(left)}
+				taken = peer.Taken{Bytes: int64(len(r.input)), Ended: given.End && n == len(left)}
 				r.over = r.over || taken.Ended
 			})
 			if to.Send(taken) != nil {

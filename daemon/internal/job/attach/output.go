@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -52,13 +53,9 @@ func (a *Attach) Logs(ctx context.Context, by api.Principal, p api.JobLogsParams
 	return o, nil
 }
 
-// wanted refuses what there cannot be.
+// wanted refuses a request for ranks or attempts that the job does not have.
 func wanted(p api.JobLogsParams, v view) error {
-	number := p.Attempt
-	if number == 0 {
-		number = v.job.Attempt
-	}
-	attempt, ok := v.attempt(number)
+	attempt, ok := v.attempt(cmp.Or(p.Attempt, v.job.Attempt))
 	if !ok && p.Attempt > 0 && (!p.Follow || v.job.Phase.Ended()) {
 		return api.Errorf(api.ReasonNoSuchRank, p.Job.String(), "%s has no attempt %d.", p.Job, p.Attempt)
 	}
@@ -122,9 +119,7 @@ func (o *Output) run(ctx context.Context, f *follower) {
 // step starts the streams that there can be now, and reports whether there will
 // be no further ones.
 func (o *Output) step(ctx context.Context, v view) (all bool) {
-	if o.first == 0 {
-		o.first = v.job.Attempt
-	}
+	o.first = cmp.Or(o.first, v.job.Attempt)
 	last := o.first
 	if o.params.Follow {
 		last = max(last, v.job.Attempt)
@@ -138,7 +133,7 @@ func (o *Output) step(ctx context.Context, v view) (all bool) {
 	return !o.params.Follow || v.deleted || v.job.Phase.Ended()
 }
 
-// see tells the streams what is known now.
+// see passes a new view of the job on to the streams.
 func (o *Output) see(v view) {
 	for _, s := range o.streams {
 		s.see(v)

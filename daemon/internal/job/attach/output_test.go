@@ -112,12 +112,12 @@ func TestANodeThatComesBack(t *testing.T) {
 		synctest.Wait()
 		is.Equal(got["1/1/out"], "before ")
 
-		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.scenario.Cut(r.nodes[0], r.nodes[2])
 		r.far[2].print(ref(1, 1), api.StreamOut, "meanwhile ")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		is.Equal(got["1/1"], "output_waits ") // once
-		r.desk.Join(r.nodes[0], r.nodes[2])
+		r.scenario.Join(r.nodes[0], r.nodes[2])
 		time.Sleep(30 * time.Second)
 		r.far[2].print(ref(1, 1), api.StreamOut, "after")
 		r.end(api.JobSucceeded)
@@ -137,7 +137,7 @@ func TestANodeThatStaysAway(t *testing.T) {
 		r.far[1].print(ref(1, 0), api.StreamOut, "alive")
 		r.far[2].print(ref(1, 1), api.StreamOut, "alive")
 		synctest.Wait()
-		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.scenario.Cut(r.nodes[0], r.nodes[2])
 		r.far[1].end(ref(1, 0))
 		r.job.Phase, r.job.Attempts[0].EndedAt = api.JobFailed, api.TimeOf(time.Now())
 		r.put()
@@ -162,11 +162,11 @@ func TestTheRestAfterAnAbsence(t *testing.T) {
 		go func() { terminal <- r.readAll(o, got) }()
 		r.far[2].print(ref(1, 1), api.StreamOut, "before ")
 		synctest.Wait()
-		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.scenario.Cut(r.nodes[0], r.nodes[2])
 		r.far[2].print(ref(1, 1), api.StreamOut, "the rest")
 		r.end(api.JobSucceeded)
 		time.Sleep(40 * time.Second)
-		r.desk.Join(r.nodes[0], r.nodes[2])
+		r.scenario.Join(r.nodes[0], r.nodes[2])
 		joined := time.Now()
 		is.True(<-terminal)
 		is.True(time.Since(joined) <= 2*time.Second)
@@ -186,7 +186,7 @@ func TestADeletedJobIsNotTriedAnyMore(t *testing.T) {
 		terminal := make(chan bool, 1)
 		go func() { terminal <- r.readAll(o, got) }()
 		synctest.Wait()
-		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.scenario.Cut(r.nodes[0], r.nodes[2])
 		r.end(api.JobSucceeded)
 		time.Sleep(8 * time.Second)
 		synctest.Wait()
@@ -215,9 +215,9 @@ func TestAnOldDocumentOfARank(t *testing.T) {
 				}
 				r.job.Attempts[0].EndedAt, r.job.Phase = api.TimeOf(time.Now()), api.JobSucceeded
 				r.put()
-				r.desk.Cut(r.nodes[0], r.nodes[2]) // and not everybody is found again at once
+				r.scenario.Cut(r.nodes[0], r.nodes[2]) // and not everybody is found again at once
 				o := r.logs(api.JobLogsParams{Follow: true})
-				time.AfterFunc(3*time.Second, func() { r.desk.Join(r.nodes[0], r.nodes[2]) })
+				time.AfterFunc(3*time.Second, func() { r.scenario.Join(r.nodes[0], r.nodes[2]) })
 				got := map[string]string{}
 				is.True(r.readAll(o, got))
 				is.Equal(got["1/0/out"], "all of it")

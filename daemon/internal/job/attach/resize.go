@@ -31,10 +31,10 @@ func (a *Attach) Resize(ctx context.Context, by api.Principal, p api.JobResizePa
 // asked for before.
 func (f *feed) hasTerminal(at rankAt) {
 	f.mu.Lock()
-	news := f.rank0 == nil
+	isNew := f.rank0 == nil
 	f.rank0 = &at
 	f.mu.Unlock()
-	if news {
+	if isNew {
 		go func() {
 			if err := f.resize(f.ctx, at); err != nil {
 				f.attach.config.Log.Info("the terminal of a rank did not get its size", "rank", at.ref, "error", err)

@@ -13,7 +13,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
@@ -31,23 +30,26 @@ func (noCounter) SaveVersion(api.Version) error     { return nil }
 
 type keys map[api.NodeID][]byte
 
-func (k keys) PublicKey(node api.NodeID) ([]byte, bool) { key, ok := k[node]; return key, ok }
+func (k keys) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
+	key, ok := k[node]
+	return key, ok
+}
 
 // rig is a desk of three nodes: a client's, which is the job's home too, and two
 // with a rank each.
 type rig struct {
-	t      *testing.T
-	desk   *peertest.Desk
-	nodes  []api.NodeID
-	ledger *ledger.Ledger
-	docs   []*ledger.Writer
-	others []*ledger.Ledger
-	attach *attach.Attach
-	far    []*machine // 1 and 2 have the ranks 0 and 1
-	job    api.Job
-	ada    api.Principal
-	lost   []api.JobID
-	whole  []api.RankRef // what readAll was told of
+	t        *testing.T
+	scenario *peertest.Network
+	nodes    []api.NodeID
+	ledger   *ledger.Ledger
+	docs     []*ledger.Writer
+	others   []*ledger.Ledger
+	attach   *attach.Attach
+	far      []*machine // 1 and 2 have the ranks 0 and 1
+	job      api.Job
+	ada      api.Principal
+	lost     []api.JobID
+	whole    []api.RankRef // what readAll was told of
 }
 
 // inBubble runs a test on the time of a bubble.
@@ -66,7 +68,7 @@ func inBubble(t *testing.T, f func(t *testing.T, r *rig)) {
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, desk: peertest.NewDesk(), far: []*machine{nil}}
+	r := &rig{t: t, scenario: peertest.NewNetwork(), far: []*machine{nil}}
 	members := keys{}
 	for i := range 3 {
 		key := ed25519.NewKeyFromSeed([]byte(strings.Repeat(strconv.Itoa(i), ed25519.SeedSize)))
@@ -82,7 +84,7 @@ func newRig(t *testing.T) *rig {
 			job := api.Job{Principal: r.ada, Home: r.nodes[0], Epoch: 1, Phase: api.JobRunning}
 			return gate.Known{Job: job, Spec: api.JobSpec{Job: jobID, Principal: r.ada, Home: r.nodes[0]}}, id == jobID
 		}
-		peers := peer.New(held.Node(), r.desk.Add(held.Node()), gatetest.New(gate.Config{Self: held.Node(), Clock: clock, Known: known,
+		peers := peer.New(held.Node(), r.scenario.Add(held.Node()), peertest.NewGate(gate.Config{Self: held.Node(), Clock: clock, Known: known,
 			Maps: func(by, _ api.Principal) bool { return by.User == "root" }}))
 		if i > 0 {
 			r.far = append(r.far, newMachine(peers))

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
+	"fulmen/native"
 	"fulmen/native/waker"
 )
 
@@ -18,11 +19,11 @@ type stream struct {
 	by     api.Principal
 	follow bool
 	// prepare wants what was printed before the program, in place of what it prints.
-	prepare bool
-	push    func(api.OutputPiece) bool
-	out     int64 // where to go on; negative before the first piece of a tail
-	err     int64
-	told    bool // that the node does not answer
+	prepare  bool
+	push     func(api.OutputPiece) bool
+	out      int64 // where to go on; negative before the first piece of a tail
+	err      int64
+	reported bool // that the node does not answer
 
 	nudge waker.Waker // something about the rank has changed
 
@@ -94,8 +95,8 @@ func (s *stream) run(ctx context.Context) {
 		case last:
 			s.notice(s.cause(api.ReasonOutputUnreachable, "%s does not have the rest of what rank %d printed, or does not answer."))
 			return
-		case !missing && !s.told:
-			s.told = true
+		case !missing && !s.reported:
+			s.reported = true
 			s.notice(s.cause(api.ReasonOutputWaits, "%s does not answer; what rank %d prints comes when it does."))
 		}
 		if s.out+s.err != before {
@@ -104,7 +105,7 @@ func (s *stream) run(ctx context.Context) {
 		if pause = longer(pause); s.isHurried() {
 			pause = min(pause, againHurried)
 		}
-		if !s.attach.pause(ctx, pause, s.nudge) {
+		if !native.Wait(ctx, s.attach.config.Clock, pause, s.nudge) {
 			return
 		}
 	}
@@ -142,15 +143,15 @@ func (s *stream) once(ctx context.Context) (done bool, refusal *api.Error) {
 		if err != nil {
 			return false, nil
 		}
-		s.told = false
+		s.reported = false
 		switch m := m.(type) {
-		case rankio.Piece:
+		case peer.Piece:
 			if !s.piece(m) {
 				return false, nil
 			}
-		case rankio.End:
+		case peer.End:
 			return true, nil
-		case rankio.Refused:
+		case peer.Refused:
 			return false, m.Error
 		}
 	}
@@ -163,7 +164,7 @@ func (s *stream) set(l *link) {
 }
 
 // piece hands on a copy: the message's memory is used again.
-func (s *stream) piece(p rankio.Piece) bool {
+func (s *stream) piece(p peer.Piece) bool {
 	next := p.Offset + int64(len(p.Data))
 	if p.Stream == api.StreamErr {
 		s.err = next

@@ -62,7 +62,7 @@ func (f *feed) take(by api.Principal, p *api.JobInputParams, attempt int) (chang
 	done = n == len(data)
 	if ends := done && p.End && !f.ended; ends || n > 0 {
 		f.ended = f.ended || ends
-		f.tell()
+		f.notify()
 	}
 	return f.changed, f.start + int64(len(f.kept)), done, nil
 }
@@ -81,7 +81,7 @@ func (f *feed) place(p *api.JobInputParams, attempt int) bool {
 	if !f.begun {
 		front := int64(0)
 		for _, taken := range f.takers {
-			if taken == saidNothing {
+			if taken == reportedNothing {
 				return false
 			}
 			front = max(front, taken)

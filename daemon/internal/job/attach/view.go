@@ -86,7 +86,7 @@ func (f *follower) see(change ledger.Change) {
 	}
 }
 
-// put keeps the records that are the job's.
+// put keeps the records that belong to the job, and reports whether there were any.
 func (f *follower) put(records []*ledger.Record) (any bool) {
 	for _, r := range records {
 		key := r.Key()

@@ -73,13 +73,13 @@ func TestARankThatEndedKeepsNobody(t *testing.T) {
 func TestANodeThatComesBackIsGivenAll(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		is := is.New(t)
-		r.desk.Cut(r.nodes[0], r.nodes[1])
+		r.scenario.Cut(r.nodes[0], r.nodes[1])
 		r.begin(api.RankRunning)
 		is.Equal(r.give(0, "typed", true), api.Reason(""))
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		is.Equal(r.program(1, 0).input, "")
-		r.desk.Join(r.nodes[0], r.nodes[1])
+		r.scenario.Join(r.nodes[0], r.nodes[1])
 		time.Sleep(time.Minute)
 		is.Equal(r.program(1, 0).input, "typed")
 		is.True(r.program(1, 0).over)
@@ -139,9 +139,9 @@ func TestANodeThatRefusesToShow(t *testing.T) {
 		is := is.New(t)
 		r.begin(api.RankRunning)
 		r.far[1].do(ref(1, 0), func(p *program) { p.refuses = api.Errorf(api.ReasonNotYourJob, "", "Not for you.") })
-		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.scenario.Cut(r.nodes[0], r.nodes[2])
 		o := r.logs(api.JobLogsParams{Follow: true})
-		var said []string
+		var reported []string
 		got := map[string]string{}
 		terminal := make(chan bool, 1)
 		go func() {
@@ -152,23 +152,23 @@ func TestANodeThatRefusesToShow(t *testing.T) {
 					return
 				}
 				if p.Notice != nil && p.Rank == 0 {
-					said = append(said, p.Notice.Message)
+					reported = append(reported, p.Notice.Message)
 				}
 				take(got, p)
 			}
 		}()
 		synctest.Wait()
-		r.desk.Join(r.nodes[0], r.nodes[2])
+		r.scenario.Join(r.nodes[0], r.nodes[2])
 		r.far[2].print(ref(1, 1), api.StreamErr, "one ")
 		time.Sleep(10 * time.Second)
-		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.scenario.Cut(r.nodes[0], r.nodes[2])
 		time.Sleep(10 * time.Second)
-		r.desk.Join(r.nodes[0], r.nodes[2])
+		r.scenario.Join(r.nodes[0], r.nodes[2])
 		r.far[2].print(ref(1, 1), api.StreamErr, "two")
 		time.Sleep(10 * time.Second)
 		r.end(api.JobSucceeded)
 		is.True(<-terminal)
-		is.Equal(said, []string{"mac-1: Not for you."})
+		is.Equal(reported, []string{"mac-1: Not for you."})
 		is.Equal(got["1/1"], "output_waits output_waits ")
 		is.Equal(got["1/1/err"], "one two") // and nothing of it twice
 	})

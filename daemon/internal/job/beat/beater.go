@@ -15,10 +15,10 @@ import (
 type Link interface {
 	// Send sends one beat to a node, on every path to it.
 	Send(to api.NodeID) error
-	// Receive sets who is told of each beat that arrives.
+	// Receive sets the function that is called with each beat that arrives.
 	Receive(func(from api.NodeID))
-	// HungUp sets who is told when a node's system has closed all that was open to it:
-	// its daemon ended, and the Mac goes on.
+	// HungUp sets the function that is called when a node's system has closed all that
+	// was open to it: its daemon ended, and the Mac goes on.
 	HungUp(func(node api.NodeID))
 }
 
@@ -63,9 +63,9 @@ type Beater struct {
 }
 
 type peer struct {
-	heard   time.Duration // on Boot; at first when it was added
-	excused time.Duration // on Boot: until then it may be silent
-	lost    bool
+	received       time.Duration // on Boot; at first when it was added
+	allowedSilence time.Duration // on Boot: until then it may be silent
+	lost           bool
 }
 
 // New makes a beater that beats nobody yet.
@@ -88,7 +88,7 @@ func (b *Beater) Watch(nodes []api.NodeID) {
 	var added []api.NodeID
 	for _, n := range nodes {
 		if n != b.cfg.Self && b.peers[n] == nil {
-			b.peers[n] = &peer{heard: now}
+			b.peers[n] = &peer{received: now}
 			added = append(added, n)
 		}
 	}
@@ -102,14 +102,14 @@ func (b *Beater) Watch(nodes []api.NodeID) {
 	b.send(added)
 }
 
-// Excuse lets a node be silent for so long, because it has said that it will be, or its
+// AllowSilence lets a node be silent for so long, because it has said that it will be, or its
 // system has: its daemon is started again. Beats that are under way change nothing of that; the first
 // one after a silence does.
-func (b *Beater) Excuse(node api.NodeID, silence time.Duration) {
+func (b *Beater) AllowSilence(node api.NodeID, silence time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p := b.peers[node]; p != nil {
-		p.excused = b.cfg.Clock.Boot() + silence
+		p.allowedSilence = b.cfg.Clock.Boot() + silence
 	}
 }
 
@@ -168,12 +168,12 @@ func (b *Beater) beat(round uint64) {
 	now, limit := b.cfg.Clock.Boot(), b.cfg.Times().Lost
 	if b.pulse.Tick(now, limit/2) > 0 { // what came meanwhile is heard only now
 		for _, p := range b.peers {
-			p.heard = now
+			p.received = now
 		}
 	}
 	silent := map[api.NodeID]time.Duration{}
 	for n, p := range b.peers {
-		if d := now - p.heard; d >= limit && now >= p.excused && !p.lost {
+		if d := now - p.received; d >= limit && now >= p.allowedSilence && !p.lost {
 			p.lost = true
 			silent[n] = d
 		}
@@ -199,10 +199,10 @@ func (b *Beater) receive(from api.NodeID) {
 	back := p != nil && p.lost
 	if p != nil {
 		now := b.cfg.Clock.Boot()
-		if now-p.heard > 2*b.cfg.Times().Every {
-			p.excused = 0
+		if now-p.received > 2*b.cfg.Times().Every {
+			p.allowedSilence = 0
 		}
-		p.heard, p.lost = now, false
+		p.received, p.lost = now, false
 	}
 	b.mu.Unlock()
 	if back {

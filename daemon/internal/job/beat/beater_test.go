@@ -14,8 +14,8 @@ import (
 	"fulmen/native"
 )
 
-// air carries beats between the nodes of a test that are not cut off.
-type air struct {
+// network carries beats between the nodes of a test that are not cut off.
+type network struct {
 	mu    sync.Mutex
 	nodes map[api.NodeID]func(api.NodeID)
 	cut   map[api.NodeID]bool
@@ -23,20 +23,20 @@ type air struct {
 }
 
 type end struct {
-	*air
+	*network
 	id api.NodeID
 }
 
 func (e end) Send(to api.NodeID) error {
 	e.mu.Lock()
 	e.sent++
-	hear := e.nodes[to]
+	receive := e.nodes[to]
 	if e.cut[e.id] || e.cut[to] {
-		hear = nil
+		receive = nil
 	}
 	e.mu.Unlock()
-	if hear != nil {
-		go hear(e.id)
+	if receive != nil {
+		go receive(e.id)
 	}
 	return nil
 }
@@ -49,33 +49,33 @@ func (e end) Receive(f func(api.NodeID)) {
 	e.nodes[e.id] = f
 }
 
-func (a *air) set(id api.NodeID, cut bool) {
+func (a *network) set(id api.NodeID, cut bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cut[id] = cut
 }
 
-func (a *air) count() int {
+func (a *network) count() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sent
 }
 
-// heard is what one node was told, with when.
-type heard struct {
+// received is what one node was told, with when.
+type received struct {
 	*Beater
 	mu   sync.Mutex
 	lost []time.Duration
 	back []time.Duration
 }
 
-func (a *air) add(id api.NodeID, began time.Time) *heard {
+func (a *network) add(id api.NodeID, began time.Time) *received {
 	return a.addOn(id, func() time.Duration { return time.Since(began) })
 }
 
 // addOn adds a node whose clock is a function.
-func (a *air) addOn(id api.NodeID, passed func() time.Duration) *heard {
-	h := &heard{}
+func (a *network) addOn(id api.NodeID, passed func() time.Duration) *received {
+	h := &received{}
 	h.Beater = New(Config{
 		Self: id, Link: end{a, id}, Times: DefaultTimes,
 		Clock: native.ClockFrom(time.Now, func() time.Duration { return passed() + time.Hour }),
@@ -93,7 +93,7 @@ func (a *air) addOn(id api.NodeID, passed func() time.Duration) *heard {
 	return h
 }
 
-func (h *heard) told() (lost, back int) {
+func (h *received) reported() (lost, back int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.lost), len(h.back)
@@ -102,34 +102,34 @@ func (h *heard) told() (lost, back int) {
 func TestALostNodeIsNoticedAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		a := &network{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
 		began := time.Now()
 		one, two := a.add("one", began), a.add("two", began)
 		nodes := []api.NodeID{"one", "two"}
 		one.Watch(nodes)
 		two.Watch(nodes)
 		time.Sleep(10250 * time.Millisecond) // between two beats
-		lost, _ := one.told()
+		lost, _ := one.reported()
 		is.Equal(lost, 0)
 
 		a.set("two", true)
 		time.Sleep(1700 * time.Millisecond)
-		lost, _ = one.told()
+		lost, _ = one.reported()
 		is.Equal(lost, 0)
 		time.Sleep(800 * time.Millisecond) // 2.5 s after the cut
 		synctest.Wait()
-		lost, _ = one.told()
+		lost, _ = one.reported()
 		is.Equal(lost, 1)
 		is.Equal(one.Lost(), []api.NodeID{"two"})
 		is.True(one.lost[0] >= 2*time.Second && one.lost[0] <= 2500*time.Millisecond)
 		time.Sleep(10 * time.Second)
-		lost, _ = one.told()
+		lost, _ = one.reported()
 		is.Equal(lost, 1) // told once
 
 		a.set("two", false)
 		time.Sleep(600 * time.Millisecond)
 		synctest.Wait()
-		_, back := one.told()
+		_, back := one.reported()
 		is.Equal(back, 1)
 		is.Equal(len(one.Lost()), 0)
 		one.Close()
@@ -142,7 +142,7 @@ func TestALostNodeIsNoticedAndComesBack(t *testing.T) {
 func TestAPathThatCameBackIsUsedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		a := &network{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
 		began := time.Now()
 		one, two := a.add("one", began), a.add("two", began)
 		nodes := []api.NodeID{"one", "two"}
@@ -156,7 +156,7 @@ func TestAPathThatCameBackIsUsedAtOnce(t *testing.T) {
 		synctest.Wait()
 		a.set("two", true)
 		time.Sleep(1500 * time.Millisecond)
-		lost, _ := one.told()
+		lost, _ := one.reported()
 		is.Equal(lost, 0)
 		sent := a.count()
 		one.Close()
@@ -171,7 +171,7 @@ func TestAPathThatCameBackIsUsedAtOnce(t *testing.T) {
 func TestNothingIsSentForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		a := &network{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
 		one := a.add("one", time.Now())
 		one.Watch([]api.NodeID{"one", "two"})
 		is.Equal(a.count(), 1) // at once, for the other may wait already
@@ -183,7 +183,7 @@ func TestNothingIsSentForNobody(t *testing.T) {
 		is.Equal(a.count(), 11)
 		one.Watch([]api.NodeID{"two"}) // after an hour of nothing it has its whole time again
 		time.Sleep(1900 * time.Millisecond)
-		lost, _ := one.told()
+		lost, _ := one.reported()
 		is.Equal(lost, 1) // of the first watch only
 		is.True(!slices.Contains(one.Lost(), "two"))
 		time.Sleep(150 * time.Millisecond)
@@ -200,7 +200,7 @@ func TestNothingIsSentForNobody(t *testing.T) {
 func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		a := &network{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
 		began := time.Now()
 		one, two := a.add("one", began), a.add("two", began)
 		nodes := []api.NodeID{"one", "two"}
@@ -211,12 +211,12 @@ func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 			synctest.Wait()
 		}
 		lost := func() int {
-			n, _ := one.told()
+			n, _ := one.reported()
 			return n
 		}
-		one.Excuse("nobody", time.Minute)
+		one.AllowSilence("nobody", time.Minute)
 		pass(10250 * time.Millisecond)
-		one.Excuse("two", time.Minute)
+		one.AllowSilence("two", time.Minute)
 		pass(time.Second) // beats that are under way end nothing
 		a.set("two", true)
 		pass(12 * time.Second)
@@ -231,7 +231,7 @@ func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 		a.set("two", false)
 		pass(time.Second)
 
-		one.Excuse("two", 15250*time.Millisecond) // until somebody beats
+		one.AllowSilence("two", 15250*time.Millisecond) // until somebody beats
 		a.set("two", true)
 		pass(14900 * time.Millisecond)
 		is.Equal(lost(), 1)
@@ -240,7 +240,7 @@ func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 		a.set("two", false)
 		pass(time.Second)
 
-		one.Excuse("two", time.Minute)
+		one.AllowSilence("two", time.Minute)
 		a.set("two", true)
 		pass(500 * time.Millisecond)
 		a.set("two", false) // a beat was lost, which is no silence
@@ -258,7 +258,7 @@ func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 func TestNobodyIsLostInSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		a := &network{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
 		began, slept := time.Now(), time.Duration(0)
 		var mu sync.Mutex
 		one := a.addOn("one", func() time.Duration {
@@ -296,7 +296,7 @@ func TestPulse(t *testing.T) {
 func TestNothingRunsThatWasStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		a := &network{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
 		began := time.Now()
 		var reads atomic.Int64
 		one := a.addOn("one", func() time.Duration { reads.Add(1); return time.Since(began) })

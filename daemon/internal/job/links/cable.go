@@ -18,7 +18,7 @@ func (s State) changed(was, is api.Cable, rdma bool, now Facts) *api.Cause {
 	case is.Verdict == api.VerdictDown:
 		return cause(api.ReasonLinkDown, subject, "The cable %s is down.", name)
 	case differs(was.ForwardBitsPerS, is.ForwardBitsPerS), differs(was.BackwardBitsPerS, is.BackwardBitsPerS):
-		return cause(api.ReasonLinkChanged, subject, "The cable %s negotiated anew: %s, where it had %s.", name, speeds(is), speeds(was))
+		return cause(api.ReasonLinkChanged, subject, "The cable %s runs at another speed now: %s, where it had %s.", name, speeds(is), speeds(was))
 	case !rdma:
 		return nil
 	}
@@ -48,7 +48,7 @@ func (s State) changed(was, is api.Cable, rdma bool, now Facts) *api.Cause {
 			return lost(e, had[0])
 		}
 	}
-	return cause(api.ReasonRDMANotReady, subject, "RDMA is not ready any more over the cable %s.", name)
+	return cause(api.ReasonRDMANotReady, subject, "RDMA is no longer ready over the cable %s.", name)
 }
 
 // addressesOf are the IPv4 addresses of an interface; false where nobody tells.
@@ -87,7 +87,7 @@ func speeds(c api.Cable) string {
 
 // linkName is a cable for people: mac-studio:3 - mbp:1.
 func linkName(l api.LinkID, name func(api.NodeID) string) string {
-	end := func(e api.LinkEnd) string { return name(e.Node) + ":" + e.Receptacle.String() }
+	end := func(e api.LinkEnd) string { return name(e.Node) + ":" + e.PortNumber.String() }
 	return end(l.Low) + " - " + end(l.High)
 }
 

@@ -12,7 +12,7 @@ import (
 var (
 	studio  = api.NodeIDFromKey(make([]byte, 32))
 	mbp     = api.NodeIDFromKey(append(make([]byte, 31), 1))
-	cableID = link(api.LinkEnd{Node: studio, Receptacle: 3}, api.LinkEnd{Node: mbp, Receptacle: 1})
+	cableID = link(api.LinkEnd{Node: studio, PortNumber: 3}, api.LinkEnd{Node: mbp, PortNumber: 1})
 	address = netip.MustParseAddr("169.254.3.2")
 )
 
@@ -26,19 +26,19 @@ func link(a, b api.LinkEnd) api.LinkID {
 
 func bits(gigabits int64) *int64 { n := gigabits * 1e9; return &n }
 
-// desk is two Macs that one cable joins.
-type desk struct {
+// scenario is two Macs that one cable joins.
+type scenario struct {
 	cables  []api.Cable
 	network map[api.NodeID]*api.Network
 	device  map[api.NodeID]*api.RDMADevice
 }
 
-func newDesk() *desk {
+func newScenario() *scenario {
 	network := func(a string) *api.Network {
 		return &api.Network{Interfaces: []api.Interface{{Name: "en3", Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix(a)}}},
 			{Name: "en0", DisplayName: "Ethernet", Type: api.InterfaceEthernet, Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix("192.168.1.3/24")}}}}}
 	}
-	return &desk{
+	return &scenario{
 		cables: []api.Cable{{
 			Link: cableID, RDMA: api.RDMAReady, Verdict: api.VerdictGood, ForwardBitsPerS: bits(80), BackwardBitsPerS: bits(80),
 			Ends: []api.CableEnd{{End: cableID.Low, Interface: "en3", Device: "rdma_en3"}, {End: cableID.High, Interface: "en3", Device: "rdma_en3"}},
@@ -47,14 +47,14 @@ func newDesk() *desk {
 	}
 }
 
-func (d *desk) facts() Facts {
+func (d *scenario) facts() Facts {
 	return Facts{Cables: d.cables, Device: func(e api.LinkEnd) *api.RDMADevice { return d.device[e.Node] }, Network: func(n api.NodeID) *api.Network { return d.network[n] }, Name: func(n api.NodeID) string {
 		return map[api.NodeID]string{studio: "mac-studio", mbp: "mbp"}[n]
 	}}
 }
 
 // loses has RDMA not be ready any more, and the port of a node be active with addresses.
-func (d *desk) loses(node api.NodeID, left []netip.Addr) {
+func (d *scenario) loses(node api.NodeID, left []netip.Addr) {
 	device := &api.RDMADevice{PortState: api.RDMAPortActive, GIDs: []api.GID{{Address: netip.MustParseAddr("fe80::1")}}}
 	for _, a := range left {
 		device.GIDs = append(device.GIDs, api.GID{Address: netip.AddrFrom16(a.As16())})
@@ -62,7 +62,7 @@ func (d *desk) loses(node api.NodeID, left []netip.Addr) {
 	d.cables[0].RDMA, d.device = api.RDMACanEnable, map[api.NodeID]*api.RDMADevice{node: device}
 }
 
-func (d *desk) plan(b api.Backend) api.Plan {
+func (d *scenario) plan(b api.Backend) api.Plan {
 	p := api.Plan{Backend: b, Ranks: []api.PlanRank{{Node: studio}, {Rank: 1, Node: mbp}}, Links: []api.PlanLink{{To: 1, Link: cableID}}}
 	if b == api.BackendRing {
 		p.Ranks[1].Addresses = []netip.Addr{address, netip.MustParseAddr("192.168.1.3")}
@@ -75,51 +75,53 @@ func TestBroken(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		backend api.Backend
-		change  func(d *desk)
+		change  func(d *scenario)
 		reason  api.Reason
 		message string
 	}{
-		{"nothing", api.BackendJACCL, func(*desk) {}, "", ""},
-		{"pulled", api.BackendJACCL, func(d *desk) { d.cables = nil }, api.ReasonLinkGone, "The cable mac-studio:3 - mbp:1 was pulled."},
-		{"pulled, as the first end tells", api.BackendRing, func(d *desk) { d.cables[0].OneSided = true }, api.ReasonLinkGone, "The cable mac-studio:3 - mbp:1 was pulled."},
-		{"down", api.BackendRing, func(d *desk) { d.cables[0].Verdict = api.VerdictDown }, api.ReasonLinkDown, "The cable mac-studio:3 - mbp:1 is down."},
-		{"slower", api.BackendJACCL, func(d *desk) { d.cables[0].BackwardBitsPerS = bits(40) }, api.ReasonLinkChanged,
-			"The cable mac-studio:3 - mbp:1 negotiated anew: 80/40 Gb/s, where it had 80 Gb/s."},
-		{"its speed is not told any more", api.BackendJACCL, func(d *desk) { d.cables[0].ForwardBitsPerS = nil }, "", ""},
-		{"a bad verdict is no break", api.BackendJACCL, func(d *desk) { d.cables[0].Verdict = api.VerdictSlow }, "", ""},
-		{"RDMA is not told any more", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMAUnknown }, "", ""},
-		{"RDMA is not ready", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable }, api.ReasonRDMANotReady,
-			"RDMA is not ready any more over the cable mac-studio:3 - mbp:1."},
-		{"RDMA does not matter to a ring", api.BackendRing, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable; d.cables[0].Ends[0].Device = "" }, "", ""},
-		{"RDMA lost its address, which the device does not tell yet", api.BackendJACCL, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil },
+		{"nothing", api.BackendJACCL, func(*scenario) {}, "", ""},
+		{"pulled", api.BackendJACCL, func(d *scenario) { d.cables = nil }, api.ReasonLinkGone, "The cable mac-studio:3 - mbp:1 was pulled."},
+		{"pulled, as the first end tells", api.BackendRing, func(d *scenario) { d.cables[0].OneSided = true }, api.ReasonLinkGone, "The cable mac-studio:3 - mbp:1 was pulled."},
+		{"down", api.BackendRing, func(d *scenario) { d.cables[0].Verdict = api.VerdictDown }, api.ReasonLinkDown, "The cable mac-studio:3 - mbp:1 is down."},
+		{"slower", api.BackendJACCL, func(d *scenario) { d.cables[0].BackwardBitsPerS = bits(40) }, api.ReasonLinkChanged,
+			"The cable mac-studio:3 - mbp:1 runs at another speed now: 80/40 Gb/s, where it had 80 Gb/s."},
+		{"its speed is not told any more", api.BackendJACCL, func(d *scenario) { d.cables[0].ForwardBitsPerS = nil }, "", ""},
+		{"a bad verdict is no break", api.BackendJACCL, func(d *scenario) { d.cables[0].Verdict = api.VerdictSlow }, "", ""},
+		{"RDMA is not told any more", api.BackendJACCL, func(d *scenario) { d.cables[0].RDMA = api.RDMAUnknown }, "", ""},
+		{"RDMA is not ready", api.BackendJACCL, func(d *scenario) { d.cables[0].RDMA = api.RDMACanEnable }, api.ReasonRDMANotReady,
+			"RDMA is no longer ready over the cable mac-studio:3 - mbp:1."},
+		{"RDMA does not matter to a ring", api.BackendRing, func(d *scenario) { d.cables[0].RDMA = api.RDMACanEnable; d.cables[0].Ends[0].Device = "" }, "", ""},
+		{"RDMA lost its address, which the device does not tell yet", api.BackendJACCL, func(d *scenario) { d.network[mbp].Interfaces[0].Addresses = nil },
 			api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
-		{"RDMA has another address", api.BackendJACCL, func(d *desk) {
+		{"RDMA has another address", api.BackendJACCL, func(d *scenario) {
 			d.network[mbp].Interfaces[0].Addresses = []api.InterfaceAddress{{Address: netip.MustParsePrefix("169.254.9.9/16")}}
 		}, api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
-		{"RDMA lost its address, which the network does not tell yet", api.BackendJACCL, func(d *desk) { d.loses(mbp, nil) },
+		{"RDMA lost its address, which the network does not tell yet", api.BackendJACCL, func(d *scenario) { d.loses(mbp, nil) },
 			api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
-		{"RDMA is not ready for another reason", api.BackendJACCL, func(d *desk) { d.loses(mbp, []netip.Addr{address}) }, api.ReasonRDMANotReady,
-			"RDMA is not ready any more over the cable mac-studio:3 - mbp:1."},
-		{"its device", api.BackendJACCL, func(d *desk) { d.cables[0].Ends[1].Device = "" }, api.ReasonLinkChanged,
+		{"RDMA is not ready for another reason", api.BackendJACCL, func(d *scenario) { d.loses(mbp, []netip.Addr{address}) }, api.ReasonRDMANotReady,
+			"RDMA is no longer ready over the cable mac-studio:3 - mbp:1."},
+		{"its device", api.BackendJACCL, func(d *scenario) { d.cables[0].Ends[1].Device = "" }, api.ReasonLinkChanged,
 			"The RDMA device rdma_en3 of mbp at the cable mac-studio:3 - mbp:1 is gone."},
-		{"a ring's address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil }, api.ReasonAddressLost,
+		{"a ring's address", api.BackendRing, func(d *scenario) { d.network[mbp].Interfaces[0].Addresses = nil }, api.ReasonAddressLost,
 			"mbp lost the address 169.254.3.2, over which its rank talks."},
-		{"a ring's network, with its link", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[1].Link = &no }, api.ReasonNetworkLost,
+		{"a ring's network, with its link", api.BackendRing, func(d *scenario) { d.network[mbp].Interfaces[1].Link = &no }, api.ReasonNetworkLost,
 			"mbp lost its network on Ethernet (en0), over which its rank talks."},
-		{"a ring's network, with its address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[1].Addresses = nil }, api.ReasonNetworkLost,
+		{"a ring's network, with its address", api.BackendRing, func(d *scenario) { d.network[mbp].Interfaces[1].Addresses = nil }, api.ReasonNetworkLost,
 			"mbp lost its network on Ethernet (en0), over which its rank talks."},
-		{"a ring's address of another rank", api.BackendRing, func(d *desk) { d.network[studio].Interfaces[0].Addresses = nil }, "", ""},
-		{"a ring's interface", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Link = &no }, api.ReasonLinkDown,
+		{"a ring's address of another rank", api.BackendRing, func(d *scenario) { d.network[studio].Interfaces[0].Addresses = nil }, "", ""},
+		{"a ring's interface", api.BackendRing, func(d *scenario) { d.network[mbp].Interfaces[0].Link = &no }, api.ReasonLinkDown,
 			"The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link."},
-		{"a ring's interface, with its address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Link, d.network[mbp].Interfaces[0].Addresses = &no, nil }, api.ReasonLinkDown,
+		{"a ring's interface, with its address", api.BackendRing, func(d *scenario) {
+			d.network[mbp].Interfaces[0].Link, d.network[mbp].Interfaces[0].Addresses = &no, nil
+		}, api.ReasonLinkDown,
 			"The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link."},
-		{"a node of which nothing is known", api.BackendRing, func(d *desk) { d.network = nil }, "", ""},
+		{"a node of which nothing is known", api.BackendRing, func(d *scenario) { d.network = nil }, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			d := newDesk()
+			d := newScenario()
 			plan := d.plan(c.backend)
-			before := Begin(plan, d.facts())
+			before := Begin(plan, d.facts(), true)
 			d.cables = append([]api.Cable(nil), d.cables...)
 			d.cables[0].Ends = append([]api.CableEnd(nil), d.cables[0].Ends...)
 			c.change(d)
@@ -138,14 +140,14 @@ func TestBroken(t *testing.T) {
 // A way that is no known cable's goes by the name of its interface.
 func TestBrokenBesideTheCables(t *testing.T) {
 	is := is.New(t)
-	d := newDesk()
+	d := newScenario()
 	plan, no, cables := d.plan(api.BackendRing), false, d.cables
 	d.network[mbp].Interfaces[0].Link, d.cables = &no, nil
-	resumed := Resume(plan, d.facts()) // by a daemon that was started again and has not seen the cable
+	resumed := Begin(plan, d.facts(), false) // by a daemon that was started again and has not seen the cable
 	is.Equal(resumed.Broken(plan, d.facts()).Message, "The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link.")
 	const byItsInterface = "The link of en3 of mbp, over which its rank talks, is down."
 	two := plan
-	two.Links = append(two.Links, api.PlanLink{To: 1, Link: link(api.LinkEnd{Node: studio, Receptacle: 4}, api.LinkEnd{Node: mbp, Receptacle: 2})})
+	two.Links = append(two.Links, api.PlanLink{To: 1, Link: link(api.LinkEnd{Node: studio, PortNumber: 4}, api.LinkEnd{Node: mbp, PortNumber: 2})})
 	is.Equal(resumed.Broken(two, d.facts()).Message, byItsInterface) // it may be either
 	d.cables = cables
 	resumed.Learn(two, d.facts())
@@ -157,15 +159,15 @@ func TestBrokenBesideTheCables(t *testing.T) {
 // An attempt may begin just when its cable goes.
 func TestBrokenFromTheBeginning(t *testing.T) {
 	is := is.New(t)
-	d := newDesk()
+	d := newScenario()
 	plan, cable := d.plan(api.BackendJACCL), d.cables
 	d.cables = nil
-	before := Begin(plan, d.facts())
+	before := Begin(plan, d.facts(), true)
 	is.Equal(before.Broken(plan, d.facts()).Reason, api.ReasonLinkGone)
 
 	d.cables = cable
 	d.cables[0].RDMA = api.RDMANeedsPerson
-	before = Begin(plan, d.facts())
+	before = Begin(plan, d.facts(), true)
 	is.Equal(before.Broken(plan, d.facts()).Reason, api.ReasonRDMANotReady)
 }
 
@@ -173,10 +175,10 @@ func TestBrokenFromTheBeginning(t *testing.T) {
 // each end and from each source, while the ranks run on.
 func TestResumeLearns(t *testing.T) {
 	is := is.New(t)
-	d := newDesk()
+	d := newScenario()
 	plan, whole := d.plan(api.BackendJACCL), d.cables[0]
 	d.cables = nil
-	before := Resume(plan, d.facts())
+	before := Begin(plan, d.facts(), false)
 	half := whole
 	half.OneSided, half.RDMA, half.ForwardBitsPerS = true, api.RDMANeedsPerson, nil
 	half.Ends = []api.CableEnd{{End: cableID.Low}, {End: cableID.High}}
@@ -203,7 +205,7 @@ func TestWhatTellsMore(t *testing.T) {
 	} {
 		was := full
 		less(&was)
-		if tellsMore(full, was) != (name != "nothing less") || tellsMore(was, full) || tellsMore(was, was) {
+		if isMoreComplete(full, was) != (name != "nothing less") || isMoreComplete(was, full) || isMoreComplete(was, was) {
 			t.Error(name)
 		}
 	}
@@ -212,9 +214,9 @@ func TestWhatTellsMore(t *testing.T) {
 // What was noted of addresses stays, whatever becomes of them before the attempt is over.
 func TestLearningForgetsNothing(t *testing.T) {
 	is := is.New(t)
-	d := newDesk()
+	d := newScenario()
 	plan := d.plan(api.BackendJACCL)
-	s := Begin(plan, d.facts())
+	s := Begin(plan, d.facts(), true)
 	d.network[mbp].Interfaces[0].Addresses = []api.InterfaceAddress{{Address: netip.MustParsePrefix("169.254.9.9/16")}}
 	s.Learn(plan, d.facts())
 	is.Equal(s.Broken(plan, d.facts()).Reason, api.ReasonAddressLost)
@@ -223,10 +225,10 @@ func TestLearningForgetsNothing(t *testing.T) {
 // A port whose addresses nobody knew has lost none.
 func TestRDMAWithoutKnownAddresses(t *testing.T) {
 	is := is.New(t)
-	d := newDesk()
+	d := newScenario()
 	d.network = nil
 	plan := d.plan(api.BackendJACCL)
-	s := Begin(plan, d.facts())
+	s := Begin(plan, d.facts(), true)
 	d.cables = append([]api.Cable(nil), d.cables...)
 	d.loses(mbp, nil)
 	is.Equal(s.Broken(plan, d.facts()).Reason, api.ReasonRDMANotReady)
@@ -238,8 +240,8 @@ func TestRDMAWithoutKnownAddresses(t *testing.T) {
 // A cable is found by the interface at the node's own end; those of other nodes, and ways
 // that are no cables, are not looked at.
 func TestCableAt(t *testing.T) {
-	other := link(api.LinkEnd{Node: studio, Receptacle: 4}, api.LinkEnd{Node: api.NodeIDFromKey(append(make([]byte, 31), 2)), Receptacle: 2})
-	second := link(api.LinkEnd{Node: studio, Receptacle: 5}, api.LinkEnd{Node: mbp, Receptacle: 2})
+	other := link(api.LinkEnd{Node: studio, PortNumber: 4}, api.LinkEnd{Node: api.NodeIDFromKey(append(make([]byte, 31), 2)), PortNumber: 2})
+	second := link(api.LinkEnd{Node: studio, PortNumber: 5}, api.LinkEnd{Node: mbp, PortNumber: 2})
 	known := api.Cable{Link: cableID}
 	for _, e := range []api.LinkEnd{cableID.Low, cableID.High} {
 		known.Ends = append(known.Ends, api.CableEnd{End: e, Interface: map[api.NodeID]string{studio: "en3", mbp: "en5"}[e.Node]})
@@ -277,7 +279,7 @@ func TestCableAt(t *testing.T) {
 // An interface is found by its name and by its addresses.
 func TestWhichInterface(t *testing.T) {
 	is := is.New(t)
-	network := newDesk().network[mbp]
+	network := newScenario().network[mbp]
 	network.Interfaces = append(network.Interfaces, api.Interface{})
 	i, has := interfaceCalled(network, "en3")
 	is.True(has)

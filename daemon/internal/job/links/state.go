@@ -7,7 +7,7 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Facts are what there is now.
+// Facts are the documents and the graph as they are now.
 type Facts struct {
 	// Cables are those of the graph.
 	Cables []api.Cable
@@ -33,18 +33,11 @@ type State struct {
 	whole bool
 }
 
-// Begin notes what the ranks of a new attempt will talk over.
-func Begin(plan api.Plan, now Facts) State {
-	s := State{cables: map[api.LinkID]api.Cable{}, addresses: map[api.LinkEnd][]netip.Addr{}, interfaces: map[netip.Addr]api.Interface{}, whole: true}
+// Begin notes what the ranks of an attempt talk over. Of one that is not new, which began
+// before this daemon did, what is not known yet is no change: see [State.Learn].
+func Begin(plan api.Plan, now Facts, isNew bool) State {
+	s := State{cables: map[api.LinkID]api.Cable{}, addresses: map[api.LinkEnd][]netip.Addr{}, interfaces: map[netip.Addr]api.Interface{}, whole: isNew}
 	s.Learn(plan, now)
-	return s
-}
-
-// Resume notes what the ranks of an attempt talk over that began before this
-// daemon did. What it does not know yet is no change: see [State.Learn].
-func Resume(plan api.Plan, now Facts) State {
-	s := Begin(plan, now)
-	s.whole = false
 	return s
 }
 
@@ -55,7 +48,7 @@ func (s State) Learn(plan api.Plan, now Facts) {
 		if i < 0 {
 			continue
 		}
-		if was, known := s.cables[l.Link]; !known || tellsMore(now.Cables[i], was) {
+		if was, known := s.cables[l.Link]; !known || isMoreComplete(now.Cables[i], was) {
 			s.cables[l.Link] = now.Cables[i]
 		}
 		for _, e := range now.Cables[i].Ends {
@@ -126,8 +119,8 @@ func (s State) cableAt(plan api.Plan, node api.NodeID, name string) (only api.Li
 	return only
 }
 
-// tellsMore reports whether a cable is known better than it was.
-func tellsMore(is, was api.Cable) bool {
+// isMoreComplete reports whether a cable is known better than it was.
+func isMoreComplete(is, was api.Cable) bool {
 	return was.OneSided && !is.OneSided || was.RDMA != api.RDMAReady && is.RDMA == api.RDMAReady ||
 		was.ForwardBitsPerS == nil && is.ForwardBitsPerS != nil || was.BackwardBitsPerS == nil && is.BackwardBitsPerS != nil
 }

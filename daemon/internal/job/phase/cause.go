@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -17,9 +18,7 @@ const causeWindow = time.Second
 func (m *step) failureOf(rank int, why Cause, exit *api.Exit, handshake api.HandshakeState, severed bool) Failure {
 	// Its node ends a rank, too, whose side channel broke.
 	f := Failure{Cause: why, Rank: rank, Exit: exit, severed: severed && byItsCode(exit) || why.Reason == api.ReasonSideChannelLost}
-	if f.Reason == "" {
-		f.Reason = reasonOf(exit)
-	}
+	f.Reason = cmp.Or(f.Reason, reasonOf(exit))
 	// Its Python finds no MLX, and it ended with an error: it would do so again.
 	f.Final = f.Final || byItsCode(exit) && *exit.Code != 0 && m.noted(api.ReasonProgramMLXMissing)
 	if !m.handshakes() || m.hasJoined(rank) || !byItsCode(exit) {
@@ -130,19 +129,19 @@ func (m *step) lay(f Failure, since api.Time) {
 	if m.Job.Phase != api.JobEnding || m.Cause == nil || m.Cause.Exit == nil || m.Job.StopRequested != nil {
 		return
 	}
-	if m.Cause.severed || !since.IsZero() && !since.After(m.causeHeard.Time) || since.IsZero() && m.at.Sub(m.causeHeard.Time) <= causeWindow {
+	if m.Cause.severed || !since.IsZero() && !since.After(m.causeReported.Time) || since.IsZero() && m.at.Sub(m.causeReported.Time) <= causeWindow {
 		m.replace(f, api.Time{})
 	}
 }
 
 // replace puts another cause in the place of the one that was told first.
 func (m *step) replace(f Failure, at api.Time) {
-	heard := m.causeHeard
+	received := m.causeReported
 	m.Cause, m.causeAt = nil, at
 	if a := m.attempt(); a != nil {
 		a.FirstFailed, a.ExitCode = nil, nil
 	}
 	m.fail(f)
-	m.causeHeard = heard
+	m.causeReported = received
 	m.enter(m.Job.Phase, m.Cause.Cause)
 }

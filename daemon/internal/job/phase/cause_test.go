@@ -113,8 +113,8 @@ func TestTheFirstCause(t *testing.T) {
 	}
 }
 
-// What is heard after a person's wish is no cause, and the one before it stays.
-func TestAWishIsTheCause(t *testing.T) {
+// What is heard after a person's request is no cause, and the one before it stays.
+func TestARequestIsTheCause(t *testing.T) {
 	is := is.New(t)
 	pulled := LinkLost{1, Cause{Reason: api.ReasonLinkGone, Message: "The cable of node0 is gone."}}
 	running := func() *rig {
@@ -141,13 +141,13 @@ func TestANodeThatIsLostLater(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1, 2)...).ranks(api.RankRunning)
 	g.next(RankFailing{Attempt: 1, Rank: 1, Exit: exit(1), At: ms(9)})
-	heard := g.clock
+	received := g.clock
 	g.clock += 10
 	g.next(RankFailing{Attempt: 1, Rank: 0, Exit: exit(3), At: ms(1)})
 	is.Equal(*g.s.Job.Attempts[0].ExitCode, 3)
-	g.next(NodeLost{Node: nodeID(2), Since: at(heard + 1)})
+	g.next(NodeLost{Node: nodeID(2), Since: at(received + 1)})
 	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 0)
-	g.next(NodeLost{Node: nodeID(2), Since: at(heard)}) // not later
+	g.next(NodeLost{Node: nodeID(2), Since: at(received)}) // not later
 	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 2)
 }
 
@@ -230,9 +230,9 @@ func TestADeadlineNamesWhoIsMissing(t *testing.T) {
 	is.Equal(g.s.Job.Message, "Not every rank joined within 60 s: it waited for rank 1 on mac-node1.")
 
 	waits := RankAt{Attempt: 1, Rank: 0, Phase: api.RankHandshake, Handshake: api.HandshakeListening, Missing: []int{2}}
-	for _, told := range [][]RankAt{{waits}, {waits, {Attempt: 1, Rank: 0, Phase: api.RankHandshake}}} { // the latter tells nothing of it
+	for _, reported := range [][]RankAt{{waits}, {waits, {Attempt: 1, Rank: 0, Phase: api.RankHandshake}}} { // the latter tells nothing of it
 		g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1, 2)...).ranks(api.RankHandshake)
-		for _, e := range told {
+		for _, e := range reported {
 			g.next(e)
 		}
 		is.Equal(g.fire(TimerHandshake).s.Job.WaitingFor, "rank 2 on mac-node2")

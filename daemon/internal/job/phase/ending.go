@@ -10,7 +10,7 @@ import (
 // fail ends what is going on for a cause. The first cause is kept.
 func (m *step) fail(f Failure) {
 	if m.Cause == nil {
-		m.Cause, m.causeHeard = &f, m.at
+		m.Cause, m.causeReported = &f, m.at
 		if a := m.attempt(); a != nil && m.open {
 			a.Reason, a.Message = f.Reason, f.Message
 			if f.Rank >= 0 {
@@ -24,7 +24,7 @@ func (m *step) fail(f Failure) {
 		}
 	}
 	switch {
-	case !live(m.Job.Phase):
+	case !MayLive(m.Job.Phase):
 		m.giveUp()
 	case m.Job.Phase != api.JobEnding:
 		m.ending()
@@ -95,7 +95,7 @@ func (m *step) endCause() Cause {
 
 // finishIfEnded closes the attempt once no rank of it can live.
 func (m *step) finishIfEnded() {
-	if !m.open || !live(m.Job.Phase) || m.Live() {
+	if !m.open || !MayLive(m.Job.Phase) || m.Live() {
 		return
 	}
 	if m.Job.Phase != api.JobEnding {
@@ -175,10 +175,10 @@ func (m *step) end(p api.JobPhase) {
 	m.enter(p, why)
 	m.Job.WaitingFor = ""
 	m.Job.ExitCode, m.Job.EndedAt = &code, m.at
-	m.do(TellTerminal{p, code})
+	m.do(NotifyTerminal{p, code})
 }
 
-// stopReason is why a person's wish, or what stands for one, ends the job.
+// stopReason is why a person's request, or what stands for one, ends the job.
 func (m *step) stopReason() api.Reason {
 	if m.stopWhy != "" {
 		return m.stopWhy
@@ -187,7 +187,7 @@ func (m *step) stopReason() api.Reason {
 }
 
 // stoppedStatus is the status of a job that was stopped: of the first cause
-// before the wish, else of the lowest rank that did not end well, else of all.
+// before the request, else of the lowest rank that did not end well, else of all.
 func (m *step) stoppedStatus() int {
 	if m.Cause != nil && m.Cause.Exit != nil {
 		return m.Cause.Exit.Status()
@@ -207,8 +207,8 @@ func (m *step) stoppedStatus() int {
 	return code
 }
 
-// stopAsked ends the job for a person. A second wish can only be harder.
-func (m *step) stopAsked(e StopAsked) {
+// home ends the job for a person. A second request can only be harder.
+func (e StopAsked) home(m *step) {
 	if was := m.Job.StopRequested; was == nil {
 		m.Job.StopRequested = &api.StopRequest{By: e.By, At: m.at, Kill: e.Kill}
 		m.stopWhy = e.Reason
@@ -225,7 +225,7 @@ func (m *step) stopAsked(e StopAsked) {
 		// Whether the other node keeps the job is not known: it ends there, or here when it says no.
 	case p == api.JobEnding:
 		m.endAll()
-	case live(p):
+	case MayLive(p):
 		m.ending()
 	default:
 		if m.open {

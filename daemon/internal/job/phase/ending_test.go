@@ -45,7 +45,7 @@ func TestTheStatusOfAJobThatWasStopped(t *testing.T) {
 }
 
 // Whoever ends a job in a person's place says why.
-func TestWhatStandsForAWish(t *testing.T) {
+func TestWhatStandsForARequest(t *testing.T) {
 	is := is.New(t)
 	g := running(t, rules()).next(StopAsked{Reason: api.ReasonClientGone})
 	is.Equal(g.did(), "end 1 on node0 client_gone 10s, end 1 on node1 client_gone 10s")

@@ -6,12 +6,12 @@ import (
 	"fulmen/daemon/api"
 )
 
-// sight takes in who is there.
-func (m *step) sight(e Sight) {
+// presence takes in which nodes are there.
+func (m *step) presence(e Presence) {
 	m.members, m.reached = slices.Clone(e.Members), slices.Clone(e.Reached)
 	for _, n := range e.Reached {
-		if !slices.Contains(m.told, n) {
-			m.told = append(m.told, n)
+		if !slices.Contains(m.reported, n) {
+			m.reported = append(m.reported, n)
 		}
 	}
 	if m.Job.Phase.Ended() {
@@ -27,8 +27,8 @@ func (m *step) sight(e Sight) {
 	m.startIfReady()
 }
 
-// documentHeld counts who knows the attempt that is about to start.
-func (m *step) documentHeld(e Held) {
+// home counts who knows the attempt that is about to start.
+func (e Held) home(m *step) {
 	if !m.current(e.Attempt) || e.Epoch != m.Job.Epoch {
 		return
 	}
@@ -78,7 +78,7 @@ func (m *step) follow(e Event) {
 		m.maxEpoch = max(m.maxEpoch, e.Epoch)
 	case TakeOver:
 		if m.HomeLost || m.Job.Home == m.Self {
-			m.takeOver(m.Rules.act(m.Job, e.By, m.Self, m.nextEpoch()))
+			m.takeOver(m.Rules.Steps.Act(m.Job, e.By, m.Self, m.nextEpoch()))
 		}
 	}
 }

@@ -49,9 +49,9 @@ func TestNewsOfTheHomeIsASignOfLife(t *testing.T) {
 	is.True(g.s.MayVote("node9", 1))
 	is.Equal(len(g.last), 0)
 
-	news := g.s.Job
-	news.Phases = append(news.Phases, api.PhaseTime{Phase: api.JobEnding, Attempt: 1})
-	g.next(Seen{news})
+	updates := g.s.Job
+	updates.Phases = append(updates.Phases, api.PhaseTime{Phase: api.JobEnding, Attempt: 1})
+	g.next(Seen{updates})
 	is.True(g.s.HomeLost)
 	is.True(!g.s.MayVote("node9", 1))
 	is.Equal(g.last[len(g.last)-1].(StartTimer).After, g.s.Rules.takeOverWindow())
@@ -179,9 +179,9 @@ func TestHalfIsNoMajority(t *testing.T) {
 	is := is.New(t)
 	four := nodeIDs(0, 1, 8, 9)
 	g := &rig{t: t, s: follower(api.JobRunning)}
-	g.next(Sight{four, nodeIDs(0, 8)}).fire(TimerHomeLost)
+	g.next(Presence{four, nodeIDs(0, 8)}).fire(TimerHomeLost)
 	is.Equal(g.did(), "")
-	g.next(Sight{four, nodeIDs(0, 1, 8)})
+	g.next(Presence{four, nodeIDs(0, 1, 8)})
 	is.Equal(g.elected().s.Role, RoleHome)
 }
 
@@ -198,7 +198,7 @@ func TestWhatAPersonTakesOver(t *testing.T) {
 	g.next(TakeOver{})
 	is.Equal(len(g.last), 0) // it is
 	g.fire(TimerLease)
-	is.Equal(g.s.Job.Message, "node9, which kept the job, was out of sight, so that node0 took it over and ended its ranks.")
+	is.Equal(g.s.Job.Message, "node9, which kept the job, could not be reached, so node0 took it over and ended its ranks.")
 
 	s := follower(api.JobRunning) // what it kept itself, before somebody had it do so no more
 	s.Job.Home = nodeID(0)
@@ -222,7 +222,7 @@ func TestATakeOverOfAJobThatIsToEnd(t *testing.T) {
 func TestWhoHoldsTheDocument(t *testing.T) {
 	is := is.New(t)
 	five := nodeIDs(0, 1, 2, 3, 4)
-	g := newRig(t, rules()).next(Sight{five, five}).started(api.BackendRing, nodeIDs(0, 1)...)
+	g := newRig(t, rules()).next(Presence{five, five}).started(api.BackendRing, nodeIDs(0, 1)...)
 	is.Equal(g.s.Job.Phase, api.JobPlacing)
 	g.next(Held{2, 1, nodeIDs(1, 2)}, Held{1, 2, nodeIDs(1, 2)}, Held{1, 0, nodeIDs(1, 2)})
 	g.next(Held{1, 1, nodeIDs(1)}, Held{1, 1, nodeIDs(1)}, Held{1, 1, nodeIDs(0, 7)})
@@ -230,18 +230,18 @@ func TestWhoHoldsTheDocument(t *testing.T) {
 	g.next(Held{1, 1, nodeIDs(2)})
 	is.Equal(g.did(), "start 1/0, start 1/1")
 
-	fewer := newRig(t, rules()).next(Sight{five, five}).started(api.BackendRing, nodeIDs(0, 1)...).next(Held{1, 1, nodeIDs(1)})
-	fewer.next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	fewer := newRig(t, rules()).next(Presence{five, five}).started(api.BackendRing, nodeIDs(0, 1)...).next(Held{1, 1, nodeIDs(1)})
+	fewer.next(Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
 	is.Equal(fewer.did(), "start 1/0, start 1/1") // who left the cluster need not know
 
-	told := &rig{t: t}
-	told.s, _ = Accept(nodeID(0), api.Job{Epoch: 2, Phase: api.JobPlacing}, rules(), at(0))
-	told.next(Sight{nodeIDs(0, 1), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeID(0))}, Granted{1, 0, nodeID(0)}, Held{1, 2, nodeIDs(1)})
-	told.next(Sight{nodeIDs(0, 1, 7, 8, 9), nodeIDs(0, 1)}, Preflighted{Attempt: 1})
-	is.Equal(told.s.Job.Phase, api.JobBackoff) // the home before may have told the three
-	is.Equal(told.s.Job.Reason, api.ReasonNoMajority)
+	reported := &rig{t: t}
+	reported.s, _ = Accept(nodeID(0), api.Job{Epoch: 2, Phase: api.JobPlacing}, rules(), at(0))
+	reported.next(Presence{nodeIDs(0, 1), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeID(0))}, Granted{1, 0, nodeID(0)}, Held{1, 2, nodeIDs(1)})
+	reported.next(Presence{nodeIDs(0, 1, 7, 8, 9), nodeIDs(0, 1)}, Preflighted{Attempt: 1})
+	is.Equal(reported.s.Job.Phase, api.JobBackoff) // the home before may have told the three
+	is.Equal(reported.s.Job.Reason, api.ReasonNoMajority)
 
-	two := newRig(t, rules()).next(Sight{nodeIDs(0, 1, 2, 3), nodeIDs(0, 1, 2, 3)}).started(api.BackendRing, nodeIDs(0, 1)...)
+	two := newRig(t, rules()).next(Presence{nodeIDs(0, 1, 2, 3), nodeIDs(0, 1, 2, 3)}).started(api.BackendRing, nodeIDs(0, 1)...)
 	two.next(Held{1, 1, nodeIDs(1)})
 	is.Equal(two.did(), "start 1/0, start 1/1") // half of the cluster is no majority
 
@@ -255,12 +255,12 @@ func TestWhoHoldsTheDocument(t *testing.T) {
 func TestASightAsksForNoPlan(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).next(Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}})
-	g.next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1, 2)})
+	g.next(Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1, 2)})
 	is.Equal(g.did(), "")
-	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
 	is.Equal(g.did(), "")
 
-	g = newRig(t, rules()).next(Sight{nodeIDs(0, 1), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
+	g = newRig(t, rules()).next(Presence{nodeIDs(0, 1), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
 	is.Equal(g.s.Job.Attempt, 1) // half of the cluster, out of sight, is no majority
 }
 
@@ -269,11 +269,11 @@ func TestASightAsksForNoPlan(t *testing.T) {
 func TestTheNextEpoch(t *testing.T) {
 	first, second := api.NextTerm(0), api.NextTerm(api.NextTerm(0))
 	for name, c := range map[string]struct {
-		home  api.NodeID
-		next  api.NodeID
-		heard uint64
-		epoch uint64
-		want  uint64
+		home     api.NodeID
+		next     api.NodeID
+		received uint64
+		epoch    uint64
+		want     uint64
 	}{
 		"another":                           {"node9", "", 0, 1, first},
 		"another, at the end of a term":     {"node9", "", 0, first - 1, first},
@@ -283,7 +283,7 @@ func TestTheNextEpoch(t *testing.T) {
 		"its own, which it offered":         {"node0", "node8", 0, 1, 3},
 		"its own, and of a higher it heard": {"node0", "", 7, 1, 8},
 	} {
-		m := &step{State: State{Self: "node0", maxEpoch: c.heard, Job: api.Job{Home: c.home, NextHome: c.next, Epoch: c.epoch}}}
+		m := &step{State: State{Self: "node0", maxEpoch: c.received, Job: api.Job{Home: c.home, NextHome: c.next, Epoch: c.epoch}}}
 		if got := m.nextEpoch(); got != c.want {
 			t.Errorf("%s: %d", name, got)
 		}
@@ -301,7 +301,7 @@ func TestAnOfferIsRemembered(t *testing.T) {
 	for name, s := range map[string]State{"offering": offering, "started again": resumed} {
 		g := &rig{t: t, s: s}
 		g.next(Seen{api.Job{Home: "node1", Epoch: last, Phase: api.JobPlacing}})
-		g.next(Sight{[]api.NodeID{"node1", "node5", "node6"}, []api.NodeID{"node5", "node6"}}).fire(TimerHomeLost)
+		g.next(Presence{[]api.NodeID{"node1", "node5", "node6"}, []api.NodeID{"node5", "node6"}}).fire(TimerHomeLost)
 		if g.elected(); g.s.Job.Epoch != api.NextTerm(last+1) {
 			t.Errorf("%s: %s under epoch %d", name, g.s.Role, g.s.Job.Epoch)
 		}
@@ -312,17 +312,17 @@ func TestAnOfferIsRemembered(t *testing.T) {
 // and counts on it that everybody may know the job by then.
 func TestAFormerHomeFollows(t *testing.T) {
 	is := is.New(t)
-	g := newRig(t, rules()).next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	g := newRig(t, rules()).next(Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
 	g.next(Seen{api.Job{Home: "node2", Epoch: 2, Phase: api.JobBackoff}})
 	is.Equal(g.s.Job.Epoch, uint64(2))
-	g.next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)}, Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	g.next(Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1)}, Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
 	is.Equal(g.did(), "")
 	is.True(!g.s.MayVote("node2", 2))
 	g.next(Granted{1, 0, nodeID(0)})
 	is.Equal(g.did(), "release 1/0") // which it asked for before
 
-	g = newRig(t, rules()).next(Sight{nodeIDs(0, 7, 8, 9), nodeIDs(0)})
-	g.next(Seen{api.Job{Home: "node7", Epoch: 2, Phase: api.JobBackoff}}, Sight{nodeIDs(0, 7, 8, 9), nodeIDs(0)}, TakeOver{})
+	g = newRig(t, rules()).next(Presence{nodeIDs(0, 7, 8, 9), nodeIDs(0)})
+	g.next(Seen{api.Job{Home: "node7", Epoch: 2, Phase: api.JobBackoff}}, Presence{nodeIDs(0, 7, 8, 9), nodeIDs(0)}, TakeOver{})
 	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
 
 	r := rules() // the time for placing that this home had, its successor has anew
@@ -330,7 +330,7 @@ func TestAFormerHomeFollows(t *testing.T) {
 	g = newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).fire(TimerPlacing)
 	job := g.s.Job
 	job.Home, job.Epoch = nodeID(1), 2
-	g.next(Seen{job}, Sight{nodeIDs(0, 1), nodeIDs(0)}, TakeOver{}).fire(TimerLease)
+	g.next(Seen{job}, Presence{nodeIDs(0, 1), nodeIDs(0)}, TakeOver{}).fire(TimerLease)
 	is.Equal(g.s.Job.Phase, api.JobBackoff)
 }
 

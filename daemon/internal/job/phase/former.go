@@ -10,7 +10,7 @@ import (
 // foreign takes up what a former home did and this one did not know: a job that
 // has ended has ended, and an attempt is ended before another may start.
 func (m *step) foreign(job api.Job) {
-	own := m.Job.Attempt > m.inherited && live(m.Job.Phase)
+	own := m.Job.Attempt > m.inherited && MayLive(m.Job.Phase)
 	if job.Epoch == 0 || job.Epoch >= m.Job.Epoch || m.handing != "" || own || job.Attempt < m.inherited {
 		return
 	}
@@ -18,7 +18,7 @@ func (m *step) foreign(job api.Job) {
 		m.adoptEnd(job)
 		return
 	}
-	if job.Attempt == m.inherited || live(m.Job.Phase) {
+	if job.Attempt == m.inherited || MayLive(m.Job.Phase) {
 		return
 	}
 	i := slices.IndexFunc(job.Attempts, func(a api.Attempt) bool { return a.Attempt == job.Attempt })
@@ -51,7 +51,7 @@ func (m *step) adoptEnd(job api.Job) {
 	m.enter(api.JobEnding, Cause{})
 	m.enter(job.Phase, Cause{Reason: job.Reason, Message: job.Message})
 	m.Job.ExitCode, m.Job.EndedAt, m.Job.StopRequested = job.ExitCode, job.EndedAt, job.StopRequested
-	m.do(TellTerminal{job.Phase, *job.ExitCode})
+	m.do(NotifyTerminal{job.Phase, *job.ExitCode})
 }
 
 // endInherited ends a former home's attempt. One that was asking for grants when
@@ -69,7 +69,7 @@ func (m *step) endInherited(home api.NodeID, person bool) {
 	if m.Cause == nil {
 		why := m.Rules.name(m.Self) + " took the job over, as a person asked for, and ended its ranks."
 		if home != m.Self {
-			why = m.Rules.name(home) + ", which kept the job, was out of sight, so that " + m.Rules.name(m.Self) + " took it over and ended its ranks."
+			why = m.Rules.name(home) + ", which kept the job, could not be reached, so " + m.Rules.name(m.Self) + " took it over and ended its ranks."
 		}
 		m.Cause = &Failure{Cause: Cause{Reason: api.ReasonHomeLost, Message: why}, Rank: -1}
 		a.Reason, a.Message = api.ReasonHomeLost, why
@@ -81,6 +81,12 @@ func (m *step) endInherited(home api.NodeID, person bool) {
 	m.enter(api.JobEnding, Cause{Reason: api.ReasonWaitingForRanks, WaitingFor: "the end of ranks on " + strings.Join(on, ", ")})
 	m.endAll()
 	if person {
+		m.witnessed()
+	}
+}
+
+func (e EndAccepted) home(m *step) {
+	if m.current(e.Attempt) && m.node(e.Node) != nil {
 		m.witnessed()
 	}
 }

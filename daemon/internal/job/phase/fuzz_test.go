@@ -17,7 +17,7 @@ func FuzzNext(f *testing.F) {
 		r := rules()
 		r.Retries, r.Placing, r.Prepares = 1, 1, len(in)%3 == 1
 		s, _ := Accept(nodeID(0), api.Job{}, r, at(0))
-		tells := 0
+		reports := 0
 		for i := 0; i+2 < len(in) && i < 600; i += 3 {
 			e := event(s, in[i], int(in[i+1]), in[i+2])
 			before, role := s.clone(), s.Role
@@ -27,11 +27,11 @@ func FuzzNext(f *testing.F) {
 			}
 			checkStep(t, s, next, out)
 			for _, o := range out {
-				if _, ok := o.(TellTerminal); ok {
-					tells++
+				if _, ok := o.(NotifyTerminal); ok {
+					reports++
 				}
 			}
-			if tells > 1 || role == RoleHome && s.Job.Phase.Ended() && next.Role != role {
+			if reports > 1 || role == RoleHome && s.Job.Phase.Ended() && next.Role != role {
 				t.Fatal("ended twice")
 			}
 			s = next
@@ -85,7 +85,7 @@ func event(s State, kind byte, a int, b byte) Event {
 	case 15:
 		return StopAsked{Kill: b > 127}
 	case 16:
-		return Sight{nodeIDs(0, 1, 2, 3), nodeIDs(0, 1, 2, 3)[:1+a%4]}
+		return Presence{nodeIDs(0, 1, 2, 3), nodeIDs(0, 1, 2, 3)[:1+a%4]}
 	case 17:
 		return Held{attempt, s.Job.Epoch, []api.NodeID{node}}
 	case 18:

@@ -21,7 +21,7 @@ func TestARestartRemembersToWhomTheJobWasHanded(t *testing.T) {
 	var out []Effect
 	g.s, out = Resume(nodeID(0), g.s.Job, rules(), at(9))
 	is.True(strings.HasPrefix(words(out), "hand over to "+string(nodeID(1))))
-	g.next(Sight{nodeIDs(0, 1), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
+	g.next(Presence{nodeIDs(0, 1), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
 	is.Equal(g.did(), "") // the other may run it by now
 	is.Equal(g.s.Job.Attempt, 0)
 
@@ -47,7 +47,7 @@ func TestATakeOverOutranksTheNextHome(t *testing.T) {
 	g := newRig(t, rules())
 	g.next(Planned{planOn(api.BackendRing, nodeID(1))})
 	third := Follow(nodeID(2), g.s.Job, rules())
-	third, _ = Next(third, at(1), Sight{nodeIDs(0, 1, 2), nodeIDs(2)})
+	third, _ = Next(third, at(1), Presence{nodeIDs(0, 1, 2), nodeIDs(2)})
 	third, _ = Next(third, at(2), TakeOver{})
 	is.Equal(third.Role, RoleHome)
 	is.Equal(third.Job.Epoch, api.NextTerm(2))
@@ -66,7 +66,7 @@ func TestANextHomeCountsOnOthersKnowingTheJob(t *testing.T) {
 	is := is.New(t)
 	g := &rig{t: t}
 	g.s, _ = Accept(nodeID(1), api.Job{Epoch: 2, Phase: api.JobPlacing}, rules(), at(0))
-	g.next(Sight{nodeIDs(0, 1, 2, 3, 4), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeID(1))})
+	g.next(Presence{nodeIDs(0, 1, 2, 3, 4), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeID(1))})
 	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
 	is.Equal(g.s.Job.Attempt, 0)
 }

@@ -8,9 +8,9 @@ import (
 	"fulmen/daemon/api"
 )
 
-// idled is when the home goes on that did nothing for a while. It asks before it judges:
+// home is when the home goes on that did nothing for a while. It asks before it judges:
 // whose ranks live answers, and whoever knows a later home says so.
-func (m *step) idled(e Idled) {
+func (e Idled) home(m *step) {
 	m.idle, m.answered = m.idle+e.For, 0
 	m.idleWhy = m.Rules.name(m.Self) + ", which keeps the job, " + e.Why + " for " + m.idle.Round(100*time.Millisecond).String()
 	for i := range m.Nodes {
@@ -30,11 +30,15 @@ func (m *step) idled(e Idled) {
 // nobody knows: until all have answered, leases may have run out.
 func (m *step) restarted() {
 	m.idle = m.Rules.Lease
-	m.idleWhy = "The daemon of " + m.Rules.name(m.Self) + ", which keeps the job, ended and was started again"
+	m.idleWhy = "The daemon of " + m.Rules.name(m.Self) + ", which keeps the job, was restarted"
 }
 
-// renewed is when a node has renewed the leases of its ranks.
-func (m *step) renewed(n *Node) {
+// home is when a node has renewed the leases of its ranks.
+func (e Renewed) home(m *step) {
+	n := m.node(e.Node)
+	if n == nil || !m.current(e.Attempt) {
+		return
+	}
 	n.asked = false
 	if len(m.unanswered()) > 0 {
 		return
@@ -67,7 +71,7 @@ func (m *step) unrenewed(f Failure) Failure {
 	case m.forgot:
 		return Failure{Rank: -1, Cause: m.hasForgotten(whileItRan)}
 	case m.isLate():
-		f.Message = m.idleWhy + ", so that nobody renewed the leases of its ranks."
+		f.Message = m.idleWhy + ", so nobody renewed the leases of its ranks."
 		f.Reason, f.Rank, f.Exit, f.WaitingFor = api.ReasonLeaseExpired, -1, nil, ""
 		return f
 	}

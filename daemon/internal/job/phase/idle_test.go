@@ -19,7 +19,7 @@ func TestWhoDidNotRenewALease(t *testing.T) {
 	resumed := func() *rig {
 		g := running()
 		s, _ := Resume(nodeID(0), g.s.Job, rules(), at(99))
-		return (&rig{t: t, s: s}).next(Sight{nodeIDs(0, 1), nodeIDs(0, 1)})
+		return (&rig{t: t, s: s}).next(Presence{nodeIDs(0, 1), nodeIDs(0, 1)})
 	}
 	renews := func(g *rig, times int) *rig {
 		for range times {
@@ -27,7 +27,7 @@ func TestWhoDidNotRenewALease(t *testing.T) {
 		}
 		return g
 	}
-	const restarted = "The daemon of node0, which keeps the job, ended and was started again, so that nobody renewed the leases of its ranks."
+	const restarted = "The daemon of node0, which keeps the job, was restarted, so nobody renewed the leases of its ranks."
 	const late = "Nobody renewed the lease of rank 1 on node1: node0, which keeps the job, did not reach it in time."
 	for name, c := range map[string]struct {
 		g    *rig
@@ -39,8 +39,8 @@ func TestWhoDidNotRenewALease(t *testing.T) {
 		"a while ago":                              {renews(resumed(), 2), restarted, false},
 		"long ago":                                 {renews(resumed(), 4), late, true},
 		"it slept for a moment":                    {running().next(Idled{time.Second, "slept"}), late, true},
-		"its disk was full":                        {running().next(Idled{time.Minute, "could not write to its disk"}), "node0, which keeps the job, could not write to its disk for 1m0s, so that nobody renewed the leases of its ranks.", false},
-		"it slept twice":                           {running().next(Idled{time.Minute, "slept"}, Idled{time.Minute, "slept"}), "node0, which keeps the job, slept for 2m0s, so that nobody renewed the leases of its ranks.", false},
+		"its disk was full":                        {running().next(Idled{time.Minute, "could not write to its disk"}), "node0, which keeps the job, could not write to its disk for 1m0s, so nobody renewed the leases of its ranks.", false},
+		"it slept twice":                           {running().next(Idled{time.Minute, "slept"}, Idled{time.Minute, "slept"}), "node0, which keeps the job, slept for 2m0s, so nobody renewed the leases of its ranks.", false},
 		"another did not answer":                   {running().fire(TimerRenew).next(Renewed{1, nodeID(1)}), "Nobody renewed the lease of rank 1 on node1: node0 did not answer.", true},
 		"one answers for the other":                {resumed().next(Renewed{1, nodeID(0)}, Renewed{1, nodeID(0)}, Renewed{1, nodeID(0)}, Renewed{1, nodeID(0)}), restarted, false},
 		"it slept for as long as a lease has room": {running().next(Idled{rules().Lease - 2*rules().Renewal, "slept"}), late, true},
@@ -64,7 +64,7 @@ func TestWhoLostAGrant(t *testing.T) {
 	const noGrant = "There is no grant of rank 0 any more."
 	for idle, want := range map[time.Duration]string{
 		time.Second: noGrant,
-		time.Minute: "node0, which keeps the job, could not write to its disk for 1m0s, so that nobody renewed the leases of its ranks.",
+		time.Minute: "node0, which keeps the job, could not write to its disk for 1m0s, so nobody renewed the leases of its ranks.",
 	} {
 		g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...)
 		g.next(Idled{idle, "could not write to its disk"}, RankEnded{Attempt: 1, Rank: 0, Reason: api.ReasonGrantRefused, Message: noGrant})

@@ -132,8 +132,8 @@ func TestEndingIsOrderedUntilEveryEndIsKnown(t *testing.T) {
 	is.Equal(*g.s.Job.ExitCode, 1)
 }
 
-// A second wish can make the end harder; it stays the wish of who asked first.
-func TestAHarderWishIsOfWhoAskedFirst(t *testing.T) {
+// A second request can make the end harder; it stays the request of who asked first.
+func TestAHarderRequestIsOfWhoAskedFirst(t *testing.T) {
 	is := is.New(t)
 	first, second := api.Principal{User: "ada", Node: nodeID(0)}, api.Principal{User: "bob", Node: nodeID(1)}
 	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning).next(StopAsked{By: first})
@@ -170,7 +170,7 @@ func TestStopping(t *testing.T) {
 			is := is.New(t)
 			g := c.to(newRig(t, rules())).next(StopAsked{By: api.Principal{User: "u", Node: nodeID(0)}})
 			is.Equal(g.did(), c.want)
-			g.next(StopAsked{}) // a second wish that is not harder changes nothing
+			g.next(StopAsked{}) // a second request that is not harder changes nothing
 			is.Equal(g.did(), "")
 			if len(g.s.Ranks) > 0 && g.s.Live() {
 				g.ended(1, exit(0)).ended(0, &api.Exit{Signal: 15})
@@ -208,7 +208,7 @@ func TestARefusalOfNothing(t *testing.T) {
 func TestStatesShareNothing(t *testing.T) {
 	is := is.New(t)
 	all := nodeIDs(0, 1, 2, 3, 4, 5)
-	g := newRig(t, rules()).next(Sight{all, all}, Planned{planOn(api.BackendRing, all[:2]...)})
+	g := newRig(t, rules()).next(Presence{all, all}, Planned{planOn(api.BackendRing, all[:2]...)})
 	held := func(s State, n int) State {
 		s, _ = Next(s, at(9), Held{1, s.Job.Epoch, all[n : n+1]})
 		return s
@@ -219,13 +219,13 @@ func TestStatesShareNothing(t *testing.T) {
 	is.Equal(one.holders, all[1:5])
 
 	sees := func(s State, n int) State {
-		s, _ = Next(s, at(9), Sight{all, all[n : n+1]})
+		s, _ = Next(s, at(9), Presence{all, all[n : n+1]})
 		return s
 	}
 	seen := sees(newRig(t, rules()).s, 2)
 	three := sees(seen, 3)
 	sees(seen, 4)
-	is.Equal(three.told, all[:4])
+	is.Equal(three.reported, all[:4])
 
 	waits := asking(t).next(GrantRefused{1, 0, false, Cause{Reason: api.ReasonOnBattery}})
 	stopped, _ := Next(waits.s, at(9), StopAsked{})

@@ -1,14 +1,15 @@
 package phase
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"fulmen/daemon/api"
 )
 
-// rankAt moves a rank on; a phase that cannot follow is news that came late.
-func (m *step) rankAt(e RankAt) {
+// home moves a rank on; a phase that cannot follow is news that came late.
+func (e RankAt) home(m *step) {
 	r := m.rank(e.Attempt, e.Rank)
 	if r == nil || !r.Started || r.Phase.Ended() || e.Phase.Ended() {
 		return
@@ -27,12 +28,12 @@ func (m *step) rankAt(e RankAt) {
 	if moved {
 		m.advance()
 	}
-	m.sayTrouble()
+	m.reportTrouble()
 }
 
-// sayTrouble says which rank does not go on, and why, while the job is as it was. The
+// reportTrouble says which rank does not go on, and why, while the job is as it was. The
 // cause for which an attempt is ended stays its message.
-func (m *step) sayTrouble() {
+func (m *step) reportTrouble() {
 	of := m.ranksThat(func(_ int, r Rank) bool { return r.trouble.Reason != "" })
 	why := Cause{}
 	if len(of) > 0 {
@@ -84,7 +85,7 @@ func (m *step) advance() {
 		if m.Rules.Run > 0 {
 			m.start(TimerRun, m.Rules.Run-m.ranFor())
 		}
-		m.hear()
+		m.receive()
 	case p == api.JobStarting && spawned:
 		m.stop(TimerStarting)
 		m.enter(api.JobHandshake, Cause{})
@@ -92,8 +93,8 @@ func (m *step) advance() {
 	}
 }
 
-// rankEnded notes an end. The first that is not good ends the group.
-func (m *step) rankEnded(e RankEnded) {
+// home notes an end. The first that is not good ends the group.
+func (e RankEnded) home(m *step) {
 	r := m.rank(e.Attempt, e.Rank)
 	if r == nil || !r.Started || r.Phase.Ended() {
 		return
@@ -122,10 +123,10 @@ func (m *step) rankEnded(e RankEnded) {
 	m.fail(f)
 }
 
-// rankFailing ends the group as soon as one of its programs has ended badly.
-func (m *step) rankFailing(e RankFailing) {
+// home ends the group as soon as one of its programs has ended badly.
+func (e RankFailing) home(m *step) {
 	r := m.rank(e.Attempt, e.Rank)
-	if r == nil || !r.MayLive() || e.Exit == nil || !live(m.Job.Phase) {
+	if r == nil || !r.MayLive() || e.Exit == nil || !MayLive(m.Job.Phase) {
 		return
 	}
 	m.handshake(e.Rank, "", e.Handshake)
@@ -155,8 +156,8 @@ func (m *step) renew() {
 			n.missed = 0
 		}
 		if time.Duration(n.missed)*m.Rules.Renewal > m.Rules.Lease/2 {
-			m.nodeLost(NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost,
-				Message: m.Rules.name(n.ID) + " did not answer for " + seconds(time.Duration(n.missed)*m.Rules.Renewal) + ", so that the leases of its ranks could not be renewed."}})
+			NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost,
+				Message: m.Rules.name(n.ID) + " did not answer for " + seconds(time.Duration(n.missed)*m.Rules.Renewal) + ", so the leases of its ranks could not be renewed."}}.home(m)
 			return
 		}
 	}
@@ -172,34 +173,29 @@ func (m *step) renew() {
 			m.do(Renew{m.Job.Attempt, m.Job.Epoch, n.ID, m.Rules.Lease})
 		}
 	}
-	m.sayUncleared()
+	m.reportUncleared()
 	m.start(TimerRenew, m.Rules.Renewal)
 	if m.Job.Phase != api.JobPlacing && !some {
 		m.start(TimerLease, m.Rules.Window())
 	}
 }
 
-func (m *step) nodeLost(e NodeLost) {
+func (e NodeLost) home(m *step) {
 	n := m.node(e.Node)
 	if n == nil || !m.open {
 		return
 	}
-	if e.Cause.Reason == "" {
-		e.Cause.Reason = api.ReasonNodeLost
-	}
-	if e.Cause.WaitingFor == "" {
-		e.Cause.WaitingFor = "node " + m.Rules.name(e.Node)
-	}
-	if e.Cause.Message == "" {
-		e.Cause.Message = m.Rules.name(e.Node) + " does not answer any more."
-	}
+	name := m.Rules.name(e.Node)
+	e.Cause.Reason = cmp.Or(e.Cause.Reason, api.ReasonNodeLost)
+	e.Cause.WaitingFor = cmp.Or(e.Cause.WaitingFor, "node "+name)
+	e.Cause.Message = cmp.Or(e.Cause.Message, name+" no longer answers.")
 	f := Failure{Cause: e.Cause, Rank: slices.IndexFunc(m.Ranks, func(r Rank) bool { return r.Node == e.Node })}
 	m.lay(f, e.Since)
 	m.fail(f)
 }
 
-// linkLost ends the group whose ranks cannot talk any more: they would not notice.
-func (m *step) linkLost(e LinkLost) {
+// home ends the group whose ranks cannot talk any more: they would not notice.
+func (e LinkLost) home(m *step) {
 	if !m.current(e.Attempt) {
 		return
 	}
@@ -208,15 +204,21 @@ func (m *step) linkLost(e LinkLost) {
 	m.fail(f)
 }
 
-func (m *step) nodeBack(id api.NodeID) {
+func (e Unlike) home(m *step) {
+	if m.current(e.Attempt) {
+		m.fail(Failure{Cause: e.Cause, Rank: -1})
+	}
+}
+
+func (e NodeBack) home(m *step) {
 	if m.Job.Phase == api.JobEnding {
-		m.endOn(id)
+		m.endOn(e.Node)
 	}
 }
 
 // leaseOver is when no rank can live any more that is not known to have ended.
 func (m *step) leaseOver() {
-	if !m.open || !live(m.Job.Phase) {
+	if !m.open || !MayLive(m.Job.Phase) {
 		return
 	}
 	silent := m.ranksThat(func(_ int, r Rank) bool { return r.MayLive() })
@@ -226,7 +228,7 @@ func (m *step) leaseOver() {
 	}
 	if m.Job.Phase != api.JobEnding {
 		f := Failure{Rank: -1, Cause: Cause{Reason: api.ReasonLeaseExpired, WaitingFor: named,
-			Message: "Nothing was heard of " + named + " for so long that what is there has ended for want of a renewal."}}
+			Message: "Nothing was heard from " + named + " for so long that what runs there must have ended."}}
 		if m.forgot {
 			f.Cause = m.hasForgotten(whileItRan)
 		}

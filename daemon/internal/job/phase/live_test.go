@@ -61,7 +61,7 @@ func TestWhichNodeIsLost(t *testing.T) {
 	is.Equal(len(g.last), 0)
 	g.next(NodeLost{Node: nodeID(1)})
 	is.Equal(g.s.Job.Reason, api.ReasonNodeLost)
-	is.Equal(g.s.Job.Message, "node1 does not answer any more.")
+	is.Equal(g.s.Job.Message, "node1 no longer answers.")
 	is.Equal(g.s.Job.WaitingFor, "node node1")
 
 	own := Cause{Reason: api.ReasonStopping, Message: "node1 is shut down.", WaitingFor: "node1 to be back"}
@@ -85,7 +85,7 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 	for g.s.Job.Phase == api.JobRunning {
 		g.fire(TimerRenew)
 	}
-	is.Equal(g.s.Job.Message, "node1 did not answer for 20 s, so that the leases of its ranks could not be renewed.")
+	is.Equal(g.s.Job.Message, "node1 did not answer for 20 s, so the leases of its ranks could not be renewed.")
 }
 
 // Nothing is renewed, given up or told to end of an attempt that is closed or ends.
@@ -122,7 +122,7 @@ func TestWhatIsOverIsLeft(t *testing.T) {
 func TestWhoseLeaseRanOut(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning).ended(0, exit(0)).fire(TimerLease)
-	is.Equal(g.s.Job.Attempts[0].Message, "Nothing was heard of rank 1 on node1 for so long that what is there has ended for want of a renewal.")
+	is.Equal(g.s.Job.Attempts[0].Message, "Nothing was heard from rank 1 on node1 for so long that what runs there must have ended.")
 	is.Equal(g.s.Cause.WaitingFor, "rank 1 on node1")
 	is.Equal(g.s.Ranks[1].Phase, api.RankLost)
 }

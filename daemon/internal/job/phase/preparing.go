@@ -12,19 +12,19 @@ import (
 // all at once, and take as long as each takes.
 func (m *step) prepare(within time.Duration) {
 	m.preparing = true
-	m.sayUnprepared()
+	m.reportUnprepared()
 	m.start(TimerPreparing, within)
 }
 
 // spawnIfPrepared has all ranks run once the last is prepared: one that runs much
-// before its neighbours gives up on them. A node of before that starts its rank by
-// itself, and is not waited for then.
+// before its neighbours gives up on them. A node of a version without preparation
+// starts its rank by itself, and is not waited for.
 func (m *step) spawnIfPrepared() {
 	if !m.preparing || m.Job.Phase != api.JobStarting {
 		return
 	}
 	if len(m.unprepared()) > 0 {
-		m.sayUnprepared()
+		m.reportUnprepared()
 		return
 	}
 	m.preparing = false
@@ -48,8 +48,8 @@ func spawned(p api.RankPhase) bool {
 	return !slices.Contains([]api.RankPhase{"", api.RankGranted, api.RankPreparing}, p)
 }
 
-// sayUnprepared says whom the others wait for.
-func (m *step) sayUnprepared() {
+// reportUnprepared names, in the document, the ranks that the others wait for.
+func (m *step) reportUnprepared() {
 	ranks := m.unprepared()
 	waits := m.named(ranks) + " to be prepared"
 	if m.Job.WaitingFor == waits {

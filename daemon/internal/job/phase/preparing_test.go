@@ -12,7 +12,7 @@ import (
 
 // prepares are the rules of a job whose nodes are prepared.
 func prepares() Rules {
-	return RulesOf(api.JobSpec{MaxAttempts: 3, Program: api.Program{Prepare: []string{"true"}}}, DefaultTimes())
+	return rulesOf(api.JobSpec{MaxAttempts: 3, Program: api.Program{Prepare: []string{"true"}}})
 }
 
 func TestWhatHasToBePrepared(t *testing.T) {

@@ -94,7 +94,7 @@ func TestResumeGoesOn(t *testing.T) {
 
 	// Who was told of the job before, nobody knows: it may be anybody.
 	queued := resumed(t, newRig(t, rules()).s.Job, rules())
-	queued.next(Sight{nodeIDs(0, 7, 8, 9), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
+	queued.next(Presence{nodeIDs(0, 7, 8, 9), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
 	is.Equal(queued.s.Job.Reason, api.ReasonNoMajority)
 }
 
@@ -115,7 +115,7 @@ func TestResumeUsesNoNumberTwice(t *testing.T) {
 	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, GrantRefused{1, 0, false, Cause{Reason: api.ReasonOnBattery}})
 	job := g.s.Job
 	job.Phases = slices.Insert(slices.Clone(job.Phases), 1, api.PhaseTime{Phase: api.JobPlacing, Attempt: 5})
-	again := resumed(t, job, rules()).fire(TimerBackoff).next(Sight{nodeIDs(0, 1), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)})
+	again := resumed(t, job, rules()).fire(TimerBackoff).next(Presence{nodeIDs(0, 1), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)})
 	is.Equal(again.s.Job.Attempt, 6)
 }
 
@@ -123,7 +123,7 @@ func TestResumeUsesNoNumberTwice(t *testing.T) {
 func TestWhatAHomeForgot(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
-	const want = "node0, which keeps the job, lost its database while the job ran, so that nobody renewed the leases of its ranks."
+	const want = "node0, which keeps the job, lost its database while the job ran, so nobody renewed the leases of its ranks."
 	back := func() *rig {
 		s, _ := TakeBack(nodeID(0), g.s.Job, rules(), at(99))
 		return &rig{t: t, s: s, clock: 99}

@@ -27,10 +27,10 @@ func TestAProgramThatFailsBeforeItJoinsIsTriedThreeTimes(t *testing.T) {
 	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
 	for n := 1; n <= 3; n++ {
 		is.Equal(g.s.Job.Attempt, n)
-		g.next(RankEnded{Attempt: n, Rank: 1, Exit: exit(7), Message: "Rank 1 ended with status 7.", Handshake: api.HandshakeNone}).ended(0, &api.Exit{Signal: 15})
+		g.next(RankEnded{Attempt: n, Rank: 1, Exit: exit(7), Message: "Rank 1 ended with exit code 7.", Handshake: api.HandshakeNone}).ended(0, &api.Exit{Signal: 15})
 		is.True(!g.s.Job.Attempts[n-1].Uncounted)
 		is.Equal(g.s.Job.CountedAttempts, n)
-		is.Equal(g.s.Job.Attempts[n-1].Message, "Rank 1 ended with status 7, before it had joined the group.")
+		is.Equal(g.s.Job.Attempts[n-1].Message, "Rank 1 ended with exit code 7, before it had joined the group.")
 		if n < 3 {
 			is.Equal(g.s.Job.Phase, api.JobBackoff)
 			is.True(g.s.Job.NextAttemptAt.After(at(g.clock).Time))

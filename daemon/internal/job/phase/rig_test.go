@@ -25,7 +25,24 @@ func at(s int) api.Time {
 	return api.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s) * time.Second))
 }
 
-func rules() Rules { return RulesOf(api.JobSpec{}, DefaultTimes()) }
+func rules() Rules { return rulesOf(api.JobSpec{}) }
+
+func rulesOf(spec api.JobSpec) Rules {
+	r := RulesOf(spec, DefaultTimes())
+	r.Steps = unsigned{}
+	return r
+}
+
+// unsigned leaves steps without a signature.
+type unsigned struct{}
+
+func (unsigned) Offer(_ api.Job, to api.NodeID, epoch uint64) api.Succession {
+	return api.Succession{Epoch: epoch, Home: to}
+}
+
+func (unsigned) Act(_ api.Job, _ api.Principal, to api.NodeID, epoch uint64) api.Succession {
+	return api.Succession{Epoch: epoch, Home: to}
+}
 
 // planOn puts one rank on each node.
 func planOn(b api.Backend, nodes ...api.NodeID) api.Plan {
@@ -53,7 +70,7 @@ func newRig(t *testing.T, r Rules) *rig {
 	g.s, g.last = Accept(nodeID(0), api.Job{Principal: api.Principal{User: "u", Node: nodeID(0)}}, r, at(0))
 	g.all = slices.Clone(g.last)
 	first := g.last
-	g.next(Sight{nodeIDs(0, 1), nodeIDs(0, 1)}) // of two, none is a majority
+	g.next(Presence{nodeIDs(0, 1), nodeIDs(0, 1)}) // of two, none is a majority
 	g.last = first
 	return g
 }
@@ -87,7 +104,7 @@ func (g *rig) next(events ...Event) *rig {
 
 // lists are those of a state, as they are now.
 func lists(s State) []any {
-	return []any{slices.Clone(s.Ranks), slices.Clone(s.Nodes), slices.Clone(s.Timers), slices.Clone(s.holders), slices.Clone(s.told),
+	return []any{slices.Clone(s.Ranks), slices.Clone(s.Nodes), slices.Clone(s.Timers), slices.Clone(s.holders), slices.Clone(s.reported),
 		slices.Clone(s.Job.Attempts), slices.Clone(s.Job.Phases), slices.Clone(s.Job.Homes)}
 }
 
@@ -182,7 +199,7 @@ func words(all []Effect) string {
 			out = append(out, fmt.Sprintf("ask votes %d", e.Epoch))
 		case HandOver:
 			out = append(out, "hand over to "+string(e.To))
-		case TellTerminal:
+		case NotifyTerminal:
 			out = append(out, fmt.Sprintf("tell %s %d", e.Phase, e.ExitCode))
 		default:
 			out = append(out, strings.TrimPrefix(fmt.Sprintf("%T", e), "phase."))
@@ -286,7 +303,7 @@ func checkStep(t testing.TB, before, after State, out []Effect) {
 				t.Fatal("something was done before the document said so")
 			}
 			checkWords(t, e.Job)
-		case TellTerminal:
+		case NotifyTerminal:
 			terminals++
 		case StartRank:
 			if before.Live() {

@@ -48,33 +48,19 @@ type Rules struct {
 	AllowSolo bool
 	// Placing, Run and Silence bound these times; 0 = no bound.
 	Placing, Run, Silence time.Duration
-	// Steps signs what proves a new home; nil leaves it unsigned. No rule rests on a
-	// signature, and the same step is signed alike.
+	// Steps signs what proves a new home. No rule rests on a signature, and the same step
+	// is signed alike.
 	Steps Steps
 	// Name is what people call a node, for sentences; nil = its id. No rule rests on it.
 	Name func(api.NodeID) string
 }
 
-// Steps signs, with this node's key.
+// Steps signs steps of a job's succession with this node's key.
 type Steps interface {
 	// Offer is this home's offer of the job to a node.
 	Offer(job api.Job, to api.NodeID, epoch uint64) api.Succession
 	// Act is a person's take-over of the job by this node.
 	Act(job api.Job, by api.Principal, to api.NodeID, epoch uint64) api.Succession
-}
-
-func (r Rules) offer(job api.Job, to api.NodeID, epoch uint64) api.Succession {
-	if r.Steps == nil {
-		return api.Succession{Epoch: epoch, Home: to}
-	}
-	return r.Steps.Offer(job, to, epoch)
-}
-
-func (r Rules) act(job api.Job, by api.Principal, to api.NodeID, epoch uint64) api.Succession {
-	if r.Steps == nil {
-		return api.Succession{Epoch: epoch, Home: to}
-	}
-	return r.Steps.Act(job, by, to, epoch)
 }
 
 func (r Rules) name(n api.NodeID) string {

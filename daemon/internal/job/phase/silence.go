@@ -15,13 +15,15 @@ const (
 	listenFor = 500 * time.Millisecond
 )
 
-// hear begins to count silence, anew where it was counted.
-func (m *step) hear() {
+// receive begins to count silence, anew where it was counted.
+func (m *step) receive() {
 	m.listened = 0
 	if m.Job.Phase == api.JobRunning && m.Rules.Silence > 0 {
 		m.start(TimerSilence, m.Rules.Silence)
 	}
 }
+
+func (Printed) home(m *step) { m.receive() }
 
 // silent is when nothing was heard for as long as may be.
 func (m *step) silent() {

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -41,36 +42,36 @@ type State struct {
 	// Timers are those that run.
 	Timers []TimerID
 
-	causeAt    api.Time      // when the program of Cause's rank ended; zero where that is not known
-	causeHeard api.Time      // when Cause was heard of
-	serial     uint64        // of timers
-	open       bool          // the current attempt has asked for grants and is not closed
-	preflight  bool          // passed
-	preparing  bool          // the nodes are being prepared; no rank that waits was told to run
-	inLine     bool          // grants are asked for one after the other
-	holders    []api.NodeID  // that hold the document with the current attempt
-	inherited  int           // the last attempt that a former home is known to have begun
-	begun      int           // the last attempt that this home has begun
-	ran        bool          // all ranks have joined
-	forgot     bool          // this home had lost what it knew: it starts nothing any more
-	handing    api.NodeID    // the node that was asked to be the home
-	members    []api.NodeID  // of the cluster
-	reached    []api.NodeID  // of them, in sight
-	told       []api.NodeID  // that may hold a document of this job
-	known      bool          // every member may hold one
-	blocked    bool          // waits for a majority before anything starts
-	taken      bool          // taken over with ranks that may live; no witness yet
-	lostLong   bool          // the home has been gone long enough to be replaced
-	voting     bool          // votes were asked for a moment ago
-	isOver     bool          // the time for placing, over all attempts until all ranks join
-	failedRuns int           // all of them, for the back-off
-	troubled   bool          // the job says that a rank does not go on
-	idle       time.Duration // how long this home did nothing since it last renewed all leases
-	idleWhy    string        // what it did meanwhile, without an end
-	answered   int           // renewals that all answered since then
-	listened   int           // how often the nodes were asked since the time for silence was over
-	maxEpoch   uint64        // the highest epoch heard of
-	stopWhy    api.Reason    // why the job is stopped, where no person said so
+	causeAt       api.Time      // when the program of Cause's rank ended; zero where that is not known
+	causeReported api.Time      // when Cause was heard of
+	serial        uint64        // of timers
+	open          bool          // the current attempt has asked for grants and is not closed
+	preflight     bool          // passed
+	preparing     bool          // the nodes are being prepared; no rank that waits was told to run
+	inLine        bool          // grants are asked for one after the other
+	holders       []api.NodeID  // that hold the document with the current attempt
+	inherited     int           // the last attempt that a former home is known to have begun
+	begun         int           // the last attempt that this home has begun
+	ran           bool          // all ranks have joined
+	forgot        bool          // this home had lost what it knew: it starts nothing any more
+	handing       api.NodeID    // the node that was asked to be the home
+	members       []api.NodeID  // of the cluster
+	reached       []api.NodeID  // of them, in sight
+	reported      []api.NodeID  // that may hold a document of this job
+	known         bool          // every member may hold one
+	blocked       bool          // waits for a majority before anything starts
+	taken         bool          // taken over with ranks that may live; no witness yet
+	lostLong      bool          // the home has been gone long enough to be replaced
+	voting        bool          // votes were asked for a moment ago
+	isOver        bool          // the time for placing, over all attempts until all ranks join
+	failedRuns    int           // all of them, for the back-off
+	troubled      bool          // the job says that a rank does not go on
+	idle          time.Duration // how long this home did nothing since it last renewed all leases
+	idleWhy       string        // what it did meanwhile, without an end
+	answered      int           // renewals that all answered since then
+	listened      int           // how often the nodes were asked since the time for silence was over
+	maxEpoch      uint64        // the highest epoch heard of
+	stopWhy       api.Reason    // why the job is stopped, where no person said so
 }
 
 // Rank is one process of the current attempt, as its home knows it.
@@ -150,7 +151,7 @@ func (s State) clone() State {
 	s.Ranks = slices.Clone(s.Ranks)
 	s.Nodes = slices.Clone(s.Nodes)
 	s.Timers = slices.Clone(s.Timers)
-	s.told = slices.Clone(s.told)
+	s.reported = slices.Clone(s.reported)
 	s.holders = slices.Clone(s.holders)
 	s.Job.Attempts = slices.Clone(s.Job.Attempts)
 	s.Job.Phases = slices.Clone(s.Job.Phases)
@@ -172,7 +173,7 @@ func (s *State) rival() bool {
 	for _, m := range s.members {
 		if !slices.Contains(s.reached, m) {
 			away++
-			knows = knows || s.known || slices.Contains(s.told, m)
+			knows = knows || s.known || slices.Contains(s.reported, m)
 		}
 	}
 	return knows && away*2 > len(s.members)
@@ -185,7 +186,7 @@ func (s *State) cleared() bool {
 	for _, m := range s.members {
 		if m != s.Self && !slices.Contains(s.holders, m) {
 			lacking++
-			knows = knows || s.known || slices.Contains(s.told, m)
+			knows = knows || s.known || slices.Contains(s.reported, m)
 		}
 	}
 	return len(s.members) > 0 && !(knows && lacking*2 > len(s.members))
@@ -195,11 +196,210 @@ func (s *State) cleared() bool {
 // ranks were started under a lower epoch than the job's.
 func (s State) Inherited(attempt int) bool { return attempt <= s.inherited }
 
-// live reports whether a phase may have live ranks.
-func live(p api.JobPhase) bool {
+// MayLive reports whether a phase may have live ranks.
+func MayLive(p api.JobPhase) bool {
 	switch p {
 	case api.JobStarting, api.JobHandshake, api.JobRunning, api.JobEnding:
 		return true
 	}
 	return false
+}
+
+// step is one call of Next on its way.
+type step struct {
+	State
+	at    api.Time
+	dirty bool // the document changed
+	out   []Effect
+}
+
+// Next is what becomes of a job when something happened at a moment of the wall
+// clock, and what is to be done about it. The state it is given stays as it is.
+// A job that has ended changes no more: only a grant that comes late is given back,
+// and its spec may be signed anew.
+func Next(s State, at api.Time, e Event) (State, []Effect) {
+	m := &step{State: s.clone(), at: at}
+	m.take(e)
+	return m.done()
+}
+
+func (m *step) done() (State, []Effect) {
+	if m.dirty {
+		m.complete()
+		m.out = slices.Insert(m.out, 0, Effect(PutDocument{m.Job}))
+	}
+	return m.State, m.out
+}
+
+func (m *step) take(e Event) {
+	if g, ok := e.(Granted); ok && !m.current(g.Attempt) {
+		m.do(Release{g.Attempt, m.Job.Epoch, g.Rank, g.Node})
+		return
+	}
+	if presence, ok := e.(Presence); ok {
+		m.presence(presence)
+		return
+	}
+	if signed, ok := e.(Signed); ok {
+		m.Job, m.Rules.Steps = signed.Job, signed.Steps
+		return
+	}
+	if t, ok := e.(TimerFired); ok && !m.fired(t.Timer) {
+		return
+	}
+	switch {
+	case m.Job.Phase.Ended():
+	case m.Role == RoleHome:
+		e.home(m)
+	default:
+		m.follow(e)
+	}
+}
+
+// These a home has no use for, or are taken alike by whoever hears of them.
+func (Voted) home(*step)       {}
+func (VoteRefused) home(*step) {}
+func (Presence) home(*step)    {}
+func (Signed) home(*step)      {}
+
+func (e Seen) home(m *step) {
+	if !e.Job.Outranks(m.Job) {
+		m.foreign(e.Job)
+		return
+	}
+	if stop := m.Job.StopRequested; stop != nil && m.handing == e.Job.Home {
+		m.do(ForwardStop{m.handing, *stop})
+	}
+	m.stopActing(e.Job.Epoch)
+	m.Job = e.Job
+}
+
+func (e TakeOver) home(m *step) {
+	if m.handing != "" {
+		m.takeOver(m.Rules.Steps.Act(m.Job, e.By, m.Self, m.nextEpoch()))
+	}
+}
+
+// home acts on a deadline of the home's.
+func (e TimerFired) home(m *step) {
+	switch e.Timer.Kind {
+	case TimerPlacing:
+		if m.handing != "" {
+			return // the other node, if it is the home now, keeps this deadline
+		}
+		if MayLive(m.Job.Phase) { // what was begun goes on, and is not begun again
+			m.isOver = true
+			return
+		}
+		reason := cmp.Or(m.Job.Reason, api.ReasonNotEnoughNodes)
+		m.fail(Failure{Cause: Cause{Reason: reason, Message: m.Job.Message, WaitingFor: m.Job.WaitingFor, Final: true}, Rank: -1})
+	case TimerHandOver:
+		m.sendHandOver()
+	case TimerPreparing:
+		m.late(api.ReasonPreparingTimeout, "Not every rank was prepared within "+seconds(m.Rules.Preparing), m.unprepared())
+	case TimerStarting:
+		m.late(api.ReasonStartingTimeout, "Not every rank was started within "+seconds(m.Rules.Starting), m.unstarted())
+	case TimerHandshake:
+		m.late(api.ReasonHandshakeTimeout, "Not every rank joined within "+seconds(m.Rules.Handshake), m.missing())
+	case TimerRun:
+		m.late(api.ReasonRunTooLong, "The job ran longer than "+seconds(m.Rules.Run), nil)
+	case TimerSilence:
+		m.silent()
+	case TimerRenew:
+		m.renew()
+	case TimerLease:
+		m.leaseOver()
+	case TimerEnd:
+		m.endAll()
+	case TimerBackoff:
+		m.place()
+	}
+}
+
+// enter goes to a phase, or to another reason for being in the same.
+func (m *step) enter(p api.JobPhase, why Cause) {
+	if m.Job.Phase != p {
+		m.Job.PhaseSince = m.at
+		m.passed(p)
+		if p != api.JobBackoff {
+			m.Job.NextAttemptAt = api.Time{}
+		}
+	}
+	m.Job.Phase = p
+	m.Job.Reason, m.Job.Message, m.Job.WaitingFor = why.Reason, why.Message, why.WaitingFor
+	m.dirty = true
+}
+
+// Documents are bounded: of a job with many attempts the first ones and the
+// first phases are forgotten.
+const (
+	maxAttemptsKept = 64
+	maxPhasesKept   = 512
+	maxPlansKept    = 4
+)
+
+func (m *step) passed(p api.JobPhase) {
+	m.Job.Phases = append(m.Job.Phases, api.PhaseTime{Phase: p, Attempt: m.Job.Attempt, At: m.at})
+	m.Job.Phases = slices.Delete(m.Job.Phases, 0, max(len(m.Job.Phases)-maxPhasesKept, 0))
+}
+
+func (m *step) do(e Effect) { m.out = append(m.out, e) }
+
+// current reports whether an event is about the attempt that is going on.
+func (m *step) current(attempt int) bool { return m.open && attempt == m.Job.Attempt }
+
+func (m *step) rank(attempt, rank int) *Rank {
+	if !m.current(attempt) || rank < 0 || rank >= len(m.Ranks) {
+		return nil
+	}
+	return &m.Ranks[rank]
+}
+
+func (m *step) node(id api.NodeID) *Node {
+	for i := range m.Nodes {
+		if m.Nodes[i].ID == id {
+			return &m.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// start runs a timer, anew where one of the kind runs.
+func (m *step) start(k TimerKind, after time.Duration) {
+	m.stop(k)
+	m.serial++
+	id := TimerID{k, m.serial}
+	m.Timers = append(m.Timers, id)
+	m.do(StartTimer{id, after})
+}
+
+func (m *step) stop(kinds ...TimerKind) {
+	m.Timers = slices.DeleteFunc(m.Timers, func(t TimerID) bool {
+		if slices.Contains(kinds, t.Kind) {
+			m.do(StopTimer{t})
+			return true
+		}
+		return false
+	})
+}
+
+func (m *step) runs(k TimerKind) bool {
+	return slices.ContainsFunc(m.Timers, func(t TimerID) bool { return t.Kind == k })
+}
+
+// fired takes a timer off the list and reports whether it was on it.
+func (m *step) fired(id TimerID) bool {
+	i := slices.Index(m.Timers, id)
+	if i >= 0 {
+		m.Timers = slices.Delete(m.Timers, i, i+1)
+	}
+	return i >= 0
+}
+
+// stopTimers stops all that this node runs for the job.
+func (m *step) stopTimers() {
+	for _, t := range m.Timers {
+		m.do(StopTimer{t})
+	}
+	m.Timers = nil
 }

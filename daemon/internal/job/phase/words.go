@@ -48,7 +48,7 @@ func (m *step) sentence(why api.Reason, text string, rank int) string {
 	a := m.attempt()
 	switch by := m.Job.StopRequested; {
 	case rank >= 0 && rank < len(m.Ranks):
-		return Says("Rank "+m.named([]int{rank})[len("rank "):], text)
+		return Attributed("Rank "+m.named([]int{rank})[len("rank "):], text)
 	case by != nil && why == api.ReasonStoppedByPerson && by.By.Valid():
 		return by.By.User + " on " + m.Rules.name(by.By.Node) + " stopped the job."
 	case a != nil && a.Plan != nil && len(a.Plan.Ranks) > 0:
@@ -63,9 +63,9 @@ func (m *step) sentence(why api.Reason, text string, rank int) string {
 	return text + " " + m.Rules.name(m.Self) + " keeps the job."
 }
 
-// Says is a sentence that tells first whom it is about: "mac-mini: the disk is full."
+// Attributed is a sentence that tells first whom it is about: "mac-mini: the disk is full."
 // What is written in capitals stays so.
-func Says(who, text string) string {
+func Attributed(who, text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if second, _ := utf8.DecodeRuneInString(text[size:]); !unicode.IsUpper(second) {
 		text = string(unicode.ToLower(first)) + text[size:]

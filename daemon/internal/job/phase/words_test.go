@@ -83,7 +83,7 @@ func TestTroubleIsToldWhileItLasts(t *testing.T) {
 	is.Equal(len(g.last), 0)
 	g.next(troubled)
 	is.Equal(g.s.Job.WaitingFor, "rank 1 on node1")
-	is.Equal(g.s.Job.Message, "node1 does not answer any more.")
+	is.Equal(g.s.Job.Message, "node1 no longer answers.")
 
 	g = newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankHandshake)
 	troubled.Phase = api.RankHandshake
@@ -107,7 +107,7 @@ func TestWhomASentenceNames(t *testing.T) {
 	}{
 		"the first rank":        {&plan, nil, api.ReasonRankFailed, "It is over.", 0, "Rank 0 on node1: it is over."},
 		"the last rank":         {&plan, ada, api.ReasonRankFailed, "MLX is over.", 2, "Rank 2 on node1: MLX is over."},
-		"a rank of before":      {&plan, nil, api.ReasonRankFailed, "It is over.", 3, "It is over. Its ranks were placed on node1, node2."},
+		"an earlier rank":       {&plan, nil, api.ReasonRankFailed, "It is over.", 3, "It is over. Its ranks were placed on node1, node2."},
 		"no rank":               {&plan, nil, api.ReasonLinkGone, "It is over.", -1, "It is over. Its ranks were placed on node1, node2."},
 		"no rank was placed":    {&none, nil, api.ReasonLinkGone, "It is over.", -1, "It is over. node0 keeps the job."},
 		"a plan is not kept":    {nil, nil, api.ReasonLinkGone, "It is over.", -1, "It is over. node0 keeps the job."},

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func (m *machine) endRanks(from *machine, e EndRanks) {
@@ -64,7 +64,7 @@ func (m *machine) learn(from *machine, job api.Job) {
 		m.has, m.s = true, Follow(m.id, job, m.w.rules)
 		m.look()
 	} else if old := m.docs[from.id]; old.Epoch < job.Epoch || len(old.Phases) <= len(job.Phases) {
-		m.tell(Seen{job}) // a writer's documents are ordered
+		m.notify(Seen{job}) // a writer's documents are ordered
 	}
 	if old, ok := m.docs[from.id]; !ok || old.Epoch < job.Epoch || old.Epoch == job.Epoch && len(old.Phases) <= len(job.Phases) {
 		m.docs[from.id] = job
@@ -73,7 +73,7 @@ func (m *machine) learn(from *machine, job api.Job) {
 	attempt := m.s.Job.Attempt
 	m.shows(from, func() {
 		if held {
-			from.tell(Held{attempt, job.Epoch, []api.NodeID{m.id}})
+			from.notify(Held{attempt, job.Epoch, []api.NodeID{m.id}})
 		}
 	})
 }
@@ -87,7 +87,7 @@ func (m *machine) shows(from *machine, then func()) {
 	m.call(from, func() {
 		for _, id := range slices.Sorted(maps.Keys(docs)) {
 			if id != from.id {
-				from.tell(Seen{docs[id]})
+				from.notify(Seen{docs[id]})
 			}
 		}
 		then()
@@ -103,16 +103,16 @@ func (m *machine) look() {
 			reached = append(reached, n.id)
 		}
 	}
-	m.tell(Sight{all, reached})
+	m.notify(Presence{all, reached})
 	for _, n := range m.s.Nodes {
 		if lost := !slices.Contains(reached, n.ID); lost {
-			m.tell(NodeLost{Node: n.ID})
+			m.notify(NodeLost{Node: n.ID})
 		} else {
-			m.tell(NodeBack{n.ID})
+			m.notify(NodeBack{n.ID})
 		}
 	}
 	if m.has && m.s.Role == RoleHome && m.s.Waits() {
-		m.tell(m.plan())
+		m.notify(m.plan())
 	}
 }
 
@@ -138,7 +138,7 @@ func (m *machine) crash() {
 	if !m.up {
 		return
 	}
-	w.say("%s crashes", m.id)
+	w.report("%s crashes", m.id)
 	for _, p := range w.procs {
 		if p.on == m && p.waits && !p.dead { // nothing goes on that was not started
 			p.dead = true
@@ -149,7 +149,7 @@ func (m *machine) crash() {
 	m.boots++
 	w.changed()
 	w.after(time.Duration(w.rng.IntN(60))*time.Second, func() {
-		w.say("%s is back", m.id)
+		w.report("%s is back", m.id)
 		m.up = true
 		if m.has {
 			at := api.TimeOf(time.Unix(0, 0).Add(w.now))
@@ -181,7 +181,7 @@ func (w *world) split() {
 		if !heal {
 			m.side = w.rng.IntN(2)
 		}
-		w.say("%s is on side %d", m.id, m.side)
+		w.report("%s is on side %d", m.id, m.side)
 	}
 	w.changed()
 }
@@ -190,8 +190,8 @@ func (w *world) split() {
 // be its home.
 func (w *world) pull() {
 	for _, m := range w.nodes {
-		w.say("%s hears that a cable is gone", m.id)
-		m.tell(LinkLost{m.s.Job.Attempt, Cause{Reason: api.ReasonLinkGone}})
+		w.report("%s hears that a cable is gone", m.id)
+		m.notify(LinkLost{m.s.Job.Attempt, Cause{Reason: api.ReasonLinkGone}})
 	}
 }
 
@@ -209,7 +209,7 @@ func TestRandomSchedules(t *testing.T) {
 		rounds = 100
 	}
 	retried, taken, spawned := 0, 0, 0
-	for seed := range seeds.Upto(t, rounds) {
+	for seed := range testkit.Upto(t, rounds) {
 		r := rules()
 		r.Retries = int(seed % 3)
 		r.Prepares = seed%4 == 3
@@ -235,7 +235,7 @@ func TestRandomSchedules(t *testing.T) {
 		if seed%5 == 0 {
 			w.after(time.Duration(w.rng.IntN(200))*time.Second, func() {
 				for _, m := range w.nodes {
-					m.tell(StopAsked{Kill: seed%2 == 0})
+					m.notify(StopAsked{Kill: seed%2 == 0})
 				}
 			})
 		}

@@ -25,21 +25,21 @@ func (p *process) prepare(home *machine) {
 			p.die(exit(1))
 		default:
 			p.ready = true
-			w.say("%s has %d/%d prepared", p.on.id, p.attempt, p.rank)
-			p.tellPrepared()
+			w.report("%s has %d/%d prepared", p.on.id, p.attempt, p.rank)
+			p.notifyPrepared()
 		}
 	})
 }
 
-// tellPrepared says so to whoever acts for the job, as a document does: again
+// notifyPrepared says so to whoever acts for the job, as a document does: again
 // where he was not there.
-func (p *process) tellPrepared() {
+func (p *process) notifyPrepared() {
 	if p.dead || !p.waits {
 		return
 	}
 	home := p.on.w.node(p.on.masters)
 	p.on.answer(home, RankAt{Attempt: p.attempt, Rank: p.rank, Phase: api.RankPreparing, Prepared: true})
-	p.on.w.after(5*time.Second, p.tellPrepared)
+	p.on.w.after(5*time.Second, p.notifyPrepared)
 }
 
 // spawnRank has a process run that waits; the same order again changes nothing.

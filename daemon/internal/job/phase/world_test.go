@@ -9,25 +9,25 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // world is a small cluster on virtual time around the state machines of one
 // job: real fences, leases and processes, and a network that delays, loses and
 // splits. Whatever happens in it, processes of two attempts never live at once.
 type world struct {
-	t      testing.TB
-	rng    *rand.Rand
-	now    time.Duration
-	queue  []happening
-	serial int
-	rules  Rules
-	nodes  []*machine
-	procs  []*process
-	tells  int
-	trace  []string
-	starts map[int]bool // attempts of which a process was started
-	spawns int          // processes that ran once all were prepared
+	t       testing.TB
+	rng     *rand.Rand
+	now     time.Duration
+	queue   []happening
+	serial  int
+	rules   Rules
+	nodes   []*machine
+	procs   []*process
+	reports int
+	trace   []string
+	starts  map[int]bool // attempts of which a process was started
+	spawns  int          // processes that ran once all were prepared
 }
 
 type happening struct {
@@ -67,7 +67,7 @@ type process struct {
 	end           api.Time // when it ended, by itself
 }
 
-func newWorld(t testing.TB, seed seeds.Seed, n int, r Rules) *world {
+func newWorld(t testing.TB, seed testkit.Seed, n int, r Rules) *world {
 	w := &world{t: t, rng: seed.Source(7), rules: r, starts: map[int]bool{}}
 	for i := range n {
 		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, voted: map[uint64]api.NodeID{}, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}, missed: map[string]int{}})
@@ -93,7 +93,7 @@ func (w *world) run(until time.Duration) {
 	w.now = until
 }
 
-func (w *world) say(format string, args ...any) {
+func (w *world) report(format string, args ...any) {
 	w.trace = append(w.trace, fmt.Sprintf("%8s ", w.now)+fmt.Sprintf(format, args...))
 }
 
@@ -137,8 +137,8 @@ func (m *machine) call(to *machine, do func()) {
 	})
 }
 
-// tell gives this machine's state machine an event.
-func (m *machine) tell(e Event) {
+// notify gives this machine's state machine an event.
+func (m *machine) notify(e Event) {
 	if !m.up || !m.has {
 		return
 	}
@@ -147,13 +147,13 @@ func (m *machine) tell(e Event) {
 	m.s, out = Next(m.s, api.TimeOf(time.Unix(0, 0).Add(m.w.now)), e)
 	checkStep(m.w.t, before, m.s, out)
 	if before.Phase() != m.s.Phase() || before.Role != m.s.Role {
-		m.w.say("%s %s epoch %d attempt %d: %s on %T %s", m.id, m.s.Role, m.s.Job.Epoch, m.s.Job.Attempt, m.s.Phase(), e, m.s.Job.Reason)
+		m.w.report("%s %s epoch %d attempt %d: %s on %T %s", m.id, m.s.Role, m.s.Job.Epoch, m.s.Job.Attempt, m.s.Phase(), e, m.s.Job.Reason)
 	}
 	m.carry(out)
 }
 
 // answer is an event for the home on from, as the reply to its call.
-func (m *machine) answer(to *machine, e Event) { m.call(to, func() { to.tell(e) }) }
+func (m *machine) answer(to *machine, e Event) { m.call(to, func() { to.notify(e) }) }
 
 // fenced reports whether the caller's epoch counts here.
 func (m *machine) fenced(from *machine, epoch uint64) bool {
@@ -180,11 +180,11 @@ func (m *machine) carry(out []Effect) {
 			boots := m.boots
 			w.after(e.After, func() {
 				if m.boots == boots {
-					m.tell(TimerFired{e.Timer})
+					m.notify(TimerFired{e.Timer})
 				}
 			})
 		case AskPlan:
-			m.call(m, func() { m.tell(m.plan()) })
+			m.call(m, func() { m.notify(m.plan()) })
 		case HandOver:
 			to := w.node(e.To)
 			m.call(to, func() {
@@ -192,7 +192,7 @@ func (m *machine) carry(out []Effect) {
 					job := e.Job
 					job.Homes, job.Home, job.Epoch = append(job.Homes[:len(job.Homes):len(job.Homes)], e.Offer), e.Offer.Home, e.Offer.Epoch
 					to.has = true
-					w.say("%s accepts epoch %d", to.id, job.Epoch)
+					w.report("%s accepts epoch %d", to.id, job.Epoch)
 					var fx []Effect
 					to.s, fx = Accept(to.id, job, w.rules, api.TimeOf(time.Unix(0, 0).Add(w.now)))
 					to.carry(fx)
@@ -253,9 +253,9 @@ func (m *machine) carry(out []Effect) {
 		case EndRanks:
 			to := w.node(e.Node)
 			m.call(to, func() { to.endRanks(m, e) })
-		case TellTerminal:
-			w.tells++
-			w.say("%s tells %s %d", m.id, e.Phase, e.ExitCode)
+		case NotifyTerminal:
+			w.reports++
+			w.report("%s tells %s %d", m.id, e.Phase, e.ExitCode)
 		}
 	}
 }
@@ -275,7 +275,7 @@ func (m *machine) askVotes(e AskVotes) {
 			to.voted[e.Epoch] = m.id
 			to.call(m, func() {
 				if votes++; votes*2 > len(w.nodes) {
-					m.tell(Voted{Before: e.Job.Epoch, Epoch: e.Epoch, Votes: []api.Vote{{Node: to.id}}})
+					m.notify(Voted{Before: e.Job.Epoch, Epoch: e.Epoch, Votes: []api.Vote{{Node: to.id}}})
 				}
 			})
 		})
@@ -319,7 +319,7 @@ func (m *machine) startRank(from *machine, e StartRank) {
 func (p *process) run(home *machine) {
 	w := p.on.w
 	p.waits = false
-	w.say("%s runs %d/%d", p.on.id, p.attempt, p.rank)
+	w.report("%s runs %d/%d", p.on.id, p.attempt, p.rank)
 	p.join(home, home.s.handshakesNow())
 	if w.rng.IntN(4) > 0 {
 		w.after(time.Duration(w.rng.IntN(90))*time.Second, func() { p.die(exit(w.rng.IntN(3) / 2)) })
@@ -368,7 +368,7 @@ func (p *process) die(e *api.Exit) {
 	w := p.on.w
 	if p.waits { // no program has ended
 		p.dead, p.on.ended[p.attempt] = true, true
-		w.say("%s gives %d/%d up", p.on.id, p.attempt, p.rank)
+		w.report("%s gives %d/%d up", p.on.id, p.attempt, p.rank)
 		p.report(p.on.masters)
 		return
 	}
@@ -377,7 +377,7 @@ func (p *process) die(e *api.Exit) {
 		p.end = api.TimeOf(time.Unix(0, 0).Add(w.now + time.Duration(w.rng.IntN(20))*time.Millisecond)) // clocks differ
 	}
 	p.on.ended[p.attempt] = true
-	w.say("%s ended %d/%d %d", p.on.id, p.attempt, p.rank, e.Status())
+	w.report("%s ended %d/%d %d", p.on.id, p.attempt, p.rank, e.Status())
 	p.report(p.on.masters)
 }
 

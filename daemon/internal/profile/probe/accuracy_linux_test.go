@@ -23,16 +23,15 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/netns"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
+	"fulmen/daemon/internal/profile"
 	"fulmen/native"
 	"fulmen/native/bound"
-	"fulmen/native/nativetest/benchmarks"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkAccuracy compares measurements with what iperf3 and ping say of the
 // same path, in network namespaces: in pairs whose order is drawn, so that what
@@ -45,7 +44,7 @@ func BenchmarkAccuracy(b *testing.B) {
 		l.measure(AmountRefresh)
 		return
 	}
-	order := seeds.Drawn(b).Source(0)
+	order := testkit.Drawn(b).Source(0)
 	for _, tool := range []string{"iperf3", "ping"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			b.Skipf("%s is not installed (on Debian: apt install iperf3 iputils-ping)", tool)
@@ -91,9 +90,9 @@ type lab struct {
 	near   *netns.Space
 	far    *netns.Space
 	prober *Prober
-	path   Path
+	path   profile.Path
 	last   Result // of a full measurement
-	trips  Result // of any
+	rounds Result // of any
 }
 
 func newLab(b *testing.B, rate uint64) *lab {
@@ -111,7 +110,7 @@ func newLab(b *testing.B, rate uint64) *lab {
 	lan, err := netns.NewNetwork(spaces["switch"], "lan")
 	l.must(err)
 	address := map[api.NodeID]netip.Addr{laptop: netip.MustParseAddr("10.77.1.1"), studio: netip.MustParseAddr("10.77.1.2")}
-	desk := peertest.NewDesk()
+	scenario := peertest.NewNetwork()
 	clock, err := native.SystemClock()
 	l.must(err)
 	for node, name := range map[api.NodeID]string{laptop: "near", studio: "far"} {
@@ -120,7 +119,7 @@ func newLab(b *testing.B, rate uint64) *lab {
 			l.must(spaces[name].Do(func() error { return shape("lan0", rate) }))
 		}
 		p := New(Config{
-			Peers: peer.New(node, desk.Add(node), gatetest.For(node, clock, nil)), Sockets: spaceSockets{spaces[name]}, Clock: clock, Key: key(node), Members: members,
+			Peers: peer.New(node, scenario.Add(node), peertest.GateFor(node, clock, nil)), Sockets: spaceSockets{spaces[name]}, Clock: clock, Key: key(node), Members: members,
 			Leave:     func(context.Context, api.NodeID, api.PeerMeasureParams) (func(), error) { return func() {}, nil },
 			Interface: func(a netip.Addr) (string, bool) { return "lan0", a == address[node] },
 			Budget:    time.Hour, Log: slog.New(slog.NewTextHandler(b.Output(), nil)),
@@ -131,7 +130,7 @@ func newLab(b *testing.B, rate uint64) *lab {
 		}
 	}
 	l.near, l.far = spaces["near"], spaces["far"]
-	l.path = Path{Peer: studio, Interface: "lan0", Source: address[laptop], Sink: address[studio]}
+	l.path = profile.Path{Peer: studio, Interface: "lan0", Source: address[laptop], Sink: address[studio]}
 	return l
 }
 
@@ -208,16 +207,16 @@ func inTurn(isFirst bool, first, second func()) {
 
 // measure is ours.
 func (l *lab) measure(amount Amount) {
-	result, err := l.prober.Measure(l.b.Context(), m1, l.path, amount, nil)
+	result, err := l.prober.Measure(l.b.Context(), m1, l.path, amount, quiet)
 	for range 5 {
 		if err == nil || !api.AsError(err).Is(api.ReasonResultUnstable) {
 			break
 		}
 		l.b.Log(err) // a busy machine
-		result, err = l.prober.Measure(l.b.Context(), m1, l.path, amount, nil)
+		result, err = l.prober.Measure(l.b.Context(), m1, l.path, amount, quiet)
 	}
 	l.must(err)
-	if l.trips = result; amount == AmountFull {
+	if l.rounds = result; amount == AmountFull {
 		l.last = result
 	}
 }
@@ -225,8 +224,8 @@ func (l *lab) measure(amount Amount) {
 // bandwidth is the ratios of ours to iperf3's, which uses as many connections.
 func (l *lab) bandwidth(first bool) (up, down float64) {
 	type pair struct{ up, down float64 }
-	theirs := map[Result]pair{} // by the numbers of connections
-	same := func() Result { return Result{UpStreams: l.last.UpStreams, DownStreams: l.last.DownStreams} }
+	theirs := map[[2]int]pair{} // by the numbers of connections
+	same := func() [2]int { return [2]int{l.last.UpStreams, l.last.DownStreams} }
 	ask := func() {
 		if theirs[same()].up == 0 {
 			theirs[same()] = pair{l.client(l.last.UpStreams), l.client(l.last.DownStreams, "-R")}
@@ -280,15 +279,15 @@ func (l *lab) roundTrip(first bool) (ratio, more float64) {
 	var ours, theirs float64
 	inTurn(first, func() {
 		l.measure(AmountRTT)
-		ours = *l.trips.RTTUS
+		ours = *l.rounds.RTTUS
 	}, func() {
-		var trips roundTrips
+		var rounds roundTrips
 		for _, m := range pingTime.FindAllSubmatch(l.output(exec.CommandContext(l.b.Context(), "ping", "-A", "-c", "100", l.path.Sink.String())), -1) {
 			ms, err := strconv.ParseFloat(string(m[1]), 64)
 			l.must(err)
-			trips.times = append(trips.times, time.Duration(ms*1e6))
+			rounds.times = append(rounds.times, time.Duration(ms*1e6))
 		}
-		theirs = *trips.median()
+		theirs = *rounds.median()
 	})
 	l.b.Logf("round trip %.1f us against %.1f", ours, theirs)
 	return ours / theirs, ours - theirs

@@ -1,17 +1,21 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/profile"
 	"fulmen/native"
 	"fulmen/native/frame"
 )
@@ -22,12 +26,12 @@ type asking struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	id     api.MeasureID
-	path   Path
+	path   profile.Path
 	amount Amount
 	key    []byte // the peer's public key
 	token  []byte
 	port   uint16
-	tell   func(step string, done float64)
+	notify func(step string, done float64)
 
 	seen    atomic.Int64 // grows with everything that arrives
 	control *control
@@ -50,7 +54,7 @@ func (m *asking) announce(within time.Duration) error {
 		return err
 	}
 	if len(leave.Token) != tokenBytes || leave.Port <= 0 || leave.Port > 65535 {
-		return m.implausible("its leave has no token and port")
+		return m.implausible("its permission has no valid token or port")
 	}
 	m.token, m.port = leave.Token, uint16(leave.Port)
 	return nil
@@ -83,19 +87,10 @@ func (m *asking) open(why purpose, number int) (net.Conn, error) {
 func (m *asking) silent(ctx context.Context, err error) error {
 	waited, ok := errors.AsType[*native.DeadlineError](context.Cause(ctx))
 	if !ok || m.ctx.Err() != nil {
-		return either(context.Cause(ctx), err)
+		return cmp.Or(context.Cause(ctx), err)
 	}
-	e := api.Errorf(api.ReasonUnreachable, m.path.Peer.Display(), "%s does not answer at %s.", m.path.Peer.Display(), m.path.Sink)
-	e.Data.WaitingFor = waited.WaitingFor
-	return e
-}
-
-// either is the first error that there is.
-func either(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
+	return api.Errorf(api.ReasonUnreachable, m.path.Peer.Display(), "%s does not answer at %s.", m.path.Peer.Display(), m.path.Sink).
+		WithWait(waited.WaitingFor)
 }
 
 // prove shows who this node is, and sees who the other one is. Whoever speaks
@@ -138,4 +133,74 @@ func (m *asking) exchange(conn net.Conn, why purpose, number int) error {
 		return api.NewError(api.ReasonWrongIdentity, m.path.Sink.String())
 	}
 	return nil
+}
+
+// fault says why a measurement of a path failed: what ended its context, or what
+// a connection said.
+func (m *asking) fault(err error) *api.Error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(m.ctx); cause != nil {
+		err = cause
+	}
+	path := m.path
+	e, isOurs := errors.AsType[*api.Error](err)
+	if !isOurs || e.Is(api.ReasonPeerStalled) || e.Is(api.ReasonUnreachable) {
+		if iface, ok := m.prober.cfg.Interface(path.Source); path.Source.IsValid() && (!ok || iface != path.Interface) {
+			return api.Errorf(api.ReasonAddressLost, path.Interface, "%s no longer has the address %s.", path.Interface, path.Source)
+		}
+	}
+	if isOurs {
+		return e
+	}
+	peer := path.Peer.Display()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return api.NewError(api.ReasonCancelled, "")
+	case errors.Is(err, context.DeadlineExceeded):
+		e := api.Errorf(api.ReasonDeadline, peer, "The measurement of the path to %s took too long.", peer)
+		if d, ok := errors.AsType[*native.DeadlineError](err); ok {
+			e.Data.WaitingFor = d.WaitingFor
+		}
+		return e
+	case errors.Is(err, syscall.ENODEV), errors.Is(err, syscall.ENXIO), errors.Is(err, fs.ErrNotExist), noInterface(err):
+		return api.Errorf(api.ReasonLinkGone, path.Interface, "The interface %s is gone.", path.Interface)
+	case errors.Is(err, syscall.ENETDOWN):
+		return api.Errorf(api.ReasonLinkDown, path.Interface, "The interface %s is down.", path.Interface)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return api.Errorf(api.ReasonAddressLost, path.Interface, "%s no longer has the address %s.", path.Interface, path.Source)
+	case errors.Is(err, errFrame):
+		return m.implausible("it sent something that is not part of a measurement")
+	case errors.Is(err, native.ErrUnsupported):
+		return api.Errorf(api.ReasonUnreachable, peer, "This machine cannot open connections.")
+	}
+	m.prober.cfg.Log.Info("a measurement failed", "peer", path.Peer, "sink", path.Sink, "error", err)
+	return api.Errorf(api.ReasonUnreachable, peer, "%s no longer answers at %s.", peer, path.Sink)
+}
+
+// noInterface reports whether the standard library looked for an interface in vain.
+func noInterface(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "route"
+}
+
+// implausible says that the peer's numbers cannot be true.
+func (m *asking) implausible(why string) *api.Error {
+	peer := m.path.Peer.Display()
+	return api.Errorf(api.ReasonPeerImplausible, peer, "The numbers of %s contradict what was seen here: %s.", peer, why)
+}
+
+// unstable says that what both ends saw differs more than it should.
+func (m *asking) unstable(why string) *api.Error {
+	peer := m.path.Peer.Display()
+	e := api.Errorf(api.ReasonResultUnstable, peer, "What %s and this node saw of the transfer differs too much: %s.", peer, why)
+	e.Code = api.CodePrecondition // it can be tried again
+	return e
+}
+
+// stalled says that the peer stopped in the middle.
+func (m *asking) stalled() *api.Error {
+	peer := m.path.Peer.Display()
+	return api.Errorf(api.ReasonPeerStalled, peer, "%s stopped in the middle of the transfer.", peer).WithWait("bytes from " + peer)
 }

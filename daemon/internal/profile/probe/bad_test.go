@@ -19,17 +19,17 @@ import (
 )
 
 // liar changes the words that a node says.
-func liar(change func(w *word)) func(net.Conn) net.Conn {
+func liar(change func(w *message)) func(net.Conn) net.Conn {
 	return func(conn net.Conn) net.Conn { return &lyingConn{conn, change} }
 }
 
 type lyingConn struct {
 	net.Conn
-	change func(w *word)
+	change func(w *message)
 }
 
 func (c *lyingConn) Write(p []byte) (int, error) {
-	var w word
+	var w message
 	data, err := frame.Read(bytes.NewReader(p), frameLimit)
 	if err != nil || w.read(data) != nil {
 		return c.Conn.Write(p)
@@ -45,34 +45,34 @@ func (c *lyingConn) Write(p []byte) (int, error) {
 }
 
 func TestLies(t *testing.T) {
-	count := func(change func(w *word)) func(w *word) {
-		return func(w *word) {
-			if w.Say == sayCount {
+	count := func(change func(w *message)) func(w *message) {
+		return func(w *message) {
+			if w.Kind == kindCount {
 				change(w)
 			}
 		}
 	}
-	total := func(change func(w *word)) func(w *word) {
-		return func(w *word) {
-			if w.Say == sayTotal {
+	total := func(change func(w *message)) func(w *message) {
+		return func(w *message) {
+			if w.Kind == kindTotal {
 				change(w)
 			}
 		}
 	}
-	for name, lie := range map[string]func(w *word){
-		"more bytes than were sent":        count(func(w *word) { w.Bytes *= 2 }),
-		"far fewer bytes":                  count(func(w *word) { w.Bytes /= 10 }),
-		"less time":                        count(func(w *word) { w.AtUS /= 2 }),
-		"more time":                        count(func(w *word) { w.AtUS *= 2 }),
-		"time that stands still":           count(func(w *word) { w.AtUS = 5 }),
-		"time without end":                 count(func(w *word) { w.AtUS = 1 << 62 }),
-		"counts that go backwards":         count(func(w *word) { w.Bytes = max(1<<24-w.Bytes, 0) }),
-		"a total of more than was sent":    total(func(w *word) { w.Bytes = 1 << 60 }),
-		"a total of less than was got":     total(func(w *word) { w.Bytes = 1 }),
-		"words that do not belong there":   count(func(w *word) { w.Say = sayEcho }),
-		"words that nobody knows":          count(func(w *word) { w.Say = "hello" }),
-		"a count below nothing":            count(func(w *word) { w.Bytes = -w.Bytes }),
-		"the end of what does not end yet": count(func(w *word) { w.Say = sayTotal }),
+	for name, lie := range map[string]func(w *message){
+		"more bytes than were sent":        count(func(w *message) { w.Bytes *= 2 }),
+		"far fewer bytes":                  count(func(w *message) { w.Bytes /= 10 }),
+		"less time":                        count(func(w *message) { w.AtUS /= 2 }),
+		"more time":                        count(func(w *message) { w.AtUS *= 2 }),
+		"time that stands still":           count(func(w *message) { w.AtUS = 5 }),
+		"time without end":                 count(func(w *message) { w.AtUS = 1 << 62 }),
+		"counts that go backwards":         count(func(w *message) { w.Bytes = max(1<<24-w.Bytes, 0) }),
+		"a total of more than was sent":    total(func(w *message) { w.Bytes = 1 << 60 }),
+		"a total of less than was got":     total(func(w *message) { w.Bytes = 1 }),
+		"words that do not belong there":   count(func(w *message) { w.Kind = kindEcho }),
+		"words that nobody knows":          count(func(w *message) { w.Kind = "hello" }),
+		"a count below nothing":            count(func(w *message) { w.Bytes = -w.Bytes }),
+		"the end of what does not end yet": count(func(w *message) { w.Kind = kindTotal }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			wire := &narrow{rate: 4e8}
@@ -94,7 +94,7 @@ func TestLies(t *testing.T) {
 // In a refresh, time is too short to know a lie from a busy machine.
 func TestLiesInARefresh(t *testing.T) {
 	wire := &narrow{rate: usualRate}
-	lie := liar(func(w *word) { w.AtUS /= 20 })
+	lie := liar(func(w *message) { w.AtUS /= 20 })
 	within(t, at(studio, func(conn net.Conn) net.Conn { return lie(wire.hand(conn)) }), func(r *rig) {
 		is := is.New(r.t)
 		_, err := r.measure(AmountRefresh)
@@ -208,7 +208,7 @@ func TestOneConnectionDoesNotAnswer(t *testing.T) {
 			path := there
 			path.Streams = 3
 			began := time.Now()
-			result, err := r.laptop.Measure(r.t.Context(), m1, path, AmountRefresh, nil)
+			result, err := r.laptop.Measure(r.t.Context(), m1, path, AmountRefresh, quiet)
 			is.True(err != nil)
 			is.True(api.AsError(err).Is(api.ReasonUnreachable))
 			is.True(time.Since(began) < proveWithin+time.Second)
@@ -229,7 +229,7 @@ func TestOtherIdentity(t *testing.T) {
 		result, err := r.measure(AmountFull)
 		is.True(err != nil)
 		is.Equal(err.Data.Reason, api.ReasonWrongIdentity)
-		is.Equal(result, Result{Took: result.Took})
+		is.Equal(result, Result{})
 	})
 }
 
@@ -249,9 +249,9 @@ func TestMeasuredByAnother(t *testing.T) {
 
 func TestSomethingElseAnswers(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		says []byte
-		want api.Reason
+		name    string
+		reports []byte
+		want    api.Reason
 	}{
 		{"nothing", nil, api.ReasonUnreachable},
 		{"half a challenge", []byte{0, 0, 0, 32, 1}, api.ReasonUnreachable},
@@ -270,7 +270,7 @@ func TestSomethingElseAnswers(t *testing.T) {
 					if err != nil {
 						return
 					}
-					_, _ = conn.Write(c.says)
+					_, _ = conn.Write(c.reports)
 					time.AfterFunc(time.Second, func() { conn.Close() })
 				}()
 				r.studio.cfg.Peers.HandleCall(gate.HandleMember(gate.Measure, func(context.Context, gate.Member, api.PeerMeasureParams) (any, error) {
@@ -292,7 +292,7 @@ func TestGone(t *testing.T) {
 		do     func(r *rig)
 		want   api.Reason
 	}{
-		{"the peer's daemon, before", true, func(r *rig) { r.desk.Remove(studio) }, api.ReasonUnreachable},
+		{"the peer's daemon, before", true, func(r *rig) { r.scenario.Remove(studio) }, api.ReasonUnreachable},
 		{"the cable, before", true, func(r *rig) { r.network.SetLAN("cable", false) }, api.ReasonUnreachable},
 		{"the cable, in between", false, func(r *rig) { r.network.SetLAN("cable", false) }, api.ReasonPeerStalled},
 		{"the interface, before", true, func(r *rig) { r.gone.Store(true); r.network.SetPlug(string(laptop), "en1", false) }, api.ReasonAddressLost},

@@ -1,12 +1,20 @@
 package probe
 
 import (
+	"bufio"
+	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
 
 	"fulmen/daemon/api"
+	"fulmen/native/frame"
 )
 
 // frameLimit is the longest frame in bytes; none needs a quarter of it.
@@ -16,7 +24,7 @@ const frameLimit = 1024
 type purpose string
 
 const (
-	// forControl carries the measurer's wishes, the receiver's counts and the round trips.
+	// forControl carries the measurer's requests, the receiver's counts and the round trips.
 	forControl purpose = "control"
 	// forUp carries bytes to the measured node, forDown from it.
 	forUp   purpose = "up"
@@ -43,23 +51,23 @@ type welcome struct {
 	Refused api.Reason `json:"refused,omitempty"`
 }
 
-// saying is what a frame of the control connection says.
-type saying string
+// messageKind is what a frame of the control connection says.
+type messageKind string
 
 const (
-	// sayEcho: round trips follow, until one of the number 0.
-	sayEcho saying = "echo"
-	// sayCount: the receiver has so many bytes at such a time.
-	sayCount saying = "count"
-	// sayStop: a direction is over.
-	sayStop saying = "stop"
-	// sayTotal: the answer to stop, with all bytes received or written.
-	sayTotal saying = "total"
+	// kindEcho: round trips follow, until one of the number 0.
+	kindEcho messageKind = "echo"
+	// kindCount: the receiver has so many bytes at such a time.
+	kindCount messageKind = "count"
+	// kindStop: a direction is over.
+	kindStop messageKind = "stop"
+	// kindTotal: the answer to stop, with all bytes received or written.
+	kindTotal messageKind = "total"
 )
 
-// word is a frame of the control connection.
-type word struct {
-	Say saying `json:"say"`
+// message is a frame of the control connection.
+type message struct {
+	Kind messageKind `json:"say"`
 	// Way is the direction that is over; stop only.
 	Way purpose `json:"way,omitempty"`
 	// Bytes counts from the beginning of the direction.
@@ -70,48 +78,41 @@ type word struct {
 
 var errFrame = errors.New("not a frame of a measurement")
 
-// read takes a frame apart and checks what can be checked without knowing more.
-func (h *hello) read(data []byte) error {
-	if err := json.Unmarshal(data, h); err != nil {
+// unframe decodes a frame, of which isRight says whether it is right as far as that can
+// be seen without knowing more.
+func unframe(data []byte, into any, isRight func() bool) error {
+	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("%w: %w", errFrame, err)
 	}
-	switch {
-	case h.Purpose != forControl && h.Purpose != forUp && h.Purpose != forDown,
-		h.Stream < 0 || h.Stream >= maxStreams, h.Purpose == forControl && h.Stream != 0,
-		len(h.Nonce) != nonceBytes, len(h.Proof) != proofBytes:
+	if !isRight() {
 		return errFrame
 	}
 	return nil
+}
+
+func (h *hello) read(data []byte) error {
+	return unframe(data, h, func() bool {
+		isPurpose := h.Purpose == forControl && h.Stream == 0 || h.Purpose == forUp || h.Purpose == forDown
+		return isPurpose && h.Stream >= 0 && h.Stream < maxStreams && len(h.Nonce) == nonceBytes && len(h.Proof) == proofBytes
+	})
 }
 
 func (w *welcome) read(data []byte) error {
-	if err := json.Unmarshal(data, w); err != nil {
-		return fmt.Errorf("%w: %w", errFrame, err)
-	}
-	if w.Refused == "" && len(w.Proof) != proofBytes {
-		return errFrame
-	}
-	return nil
+	return unframe(data, w, func() bool { return w.Refused != "" || len(w.Proof) == proofBytes })
 }
 
-func (w *word) read(data []byte) error {
-	if err := json.Unmarshal(data, w); err != nil {
-		return fmt.Errorf("%w: %w", errFrame, err)
-	}
-	switch w.Say {
-	case sayEcho:
-	case sayStop:
-		if w.Way != forUp && w.Way != forDown {
-			return errFrame
+func (w *message) read(data []byte) error {
+	return unframe(data, w, func() bool {
+		switch w.Kind {
+		case kindEcho:
+			return true
+		case kindStop:
+			return w.Way == forUp || w.Way == forDown
+		case kindCount, kindTotal:
+			return w.Bytes >= 0 && w.AtUS >= 0
 		}
-	case sayCount, sayTotal:
-		if w.Bytes < 0 || w.AtUS < 0 {
-			return errFrame
-		}
-	default:
-		return errFrame
-	}
-	return nil
+		return false
+	})
 }
 
 // echoBytes is the size of a round trip's message without the length before
@@ -142,4 +143,91 @@ func (e *echo) read(data []byte) error {
 	}
 	e.number, e.resent = binary.BigEndian.Uint64(data), binary.BigEndian.Uint64(data[8:])
 	return nil
+}
+
+// control is the connection on which both ends talk of a measurement.
+type control struct {
+	conn net.Conn
+	in   *bufio.Reader
+	seen *atomic.Int64 // grows with everything that arrives
+	out  sync.Mutex
+}
+
+func newControl(conn net.Conn, seen *atomic.Int64) *control {
+	return &control{conn: conn, in: bufio.NewReaderSize(conn, controlBuffer), seen: seen}
+}
+
+// controlBuffer holds all the counts that may have come while nobody read.
+const controlBuffer = 64 << 10
+
+// report sends a word.
+func (c *control) report(w message) error {
+	data, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return c.send(data)
+}
+
+// send sends a frame.
+func (c *control) send(data []byte) error {
+	c.out.Lock()
+	defer c.out.Unlock()
+	_, err := c.conn.Write(frame.Encode(data))
+	return err
+}
+
+// receive waits for a word, or for the message of a round trip.
+func (c *control) receive(into interface{ read(data []byte) error }) error {
+	data, err := frame.Read(c.in, frameLimit)
+	if err != nil {
+		return err
+	}
+	c.seen.Add(1)
+	return into.read(data)
+}
+
+const (
+	tokenBytes = 32
+	nonceBytes = 32
+	proofBytes = ed25519.SignatureSize
+	keyBytes   = ed25519.PublicKeySize
+	// proofPrefix keeps these signatures from being anything else that a node signs.
+	proofPrefix = "fulmen-probe-1"
+)
+
+// bond is what a connection's proofs are bound to: whoever does not know the
+// token can neither make nor check one, and a proof holds for one connection to
+// one address.
+type bond struct {
+	measurement        api.MeasureID
+	measurer, measured api.NodeID
+	sink               netip.Addr // without zone
+	token              []byte
+	purpose            purpose
+	stream             int
+	challenge, nonce   []byte
+}
+
+// text is what a side signs.
+func (b *bond) text(by api.NodeID, role string) []byte {
+	out := append([]byte(proofPrefix), 0)
+	for _, part := range [][]byte{
+		[]byte(role), []byte(by), []byte(b.measurer), []byte(b.measured), []byte(b.measurement), b.sink.AsSlice(), b.token,
+		[]byte(b.purpose), binary.BigEndian.AppendUint32(nil, uint32(b.stream)), b.challenge, b.nonce,
+	} {
+		out = append(binary.BigEndian.AppendUint32(out, uint32(len(part))), part...)
+	}
+	return out
+}
+
+// dialled and answered are what the two sides sign.
+func (b *bond) dialled() []byte  { return b.text(b.measurer, "measurer") }
+func (b *bond) answered() []byte { return b.text(b.measured, "measured") }
+
+// drawn is so many bytes that nobody can guess.
+func drawn(n int) []byte {
+	out := make([]byte, n)
+	_, _ = rand.Read(out) // never fails: the program ends instead
+	return out
 }

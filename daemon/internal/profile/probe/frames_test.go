@@ -58,7 +58,7 @@ func TestFrames(t *testing.T) {
 	for _, bad := range []string{
 		``, `null`, `{}`, `[]`, `{"say":"count","bytes":-1}`, `{"say":"count","at_us":-1}`, `{"say":"stop"}`, `{"say":"stop","way":"control"}`, `{"say":"x"}`,
 	} {
-		var w word
+		var w message
 		is.True(w.read([]byte(bad)) != nil)
 	}
 }
@@ -68,7 +68,7 @@ func FuzzFrames(f *testing.F) {
 	proof := make([]byte, proofBytes)
 	for _, seed := range []any{
 		hello{Purpose: forUp, Stream: 3, Nonce: make([]byte, nonceBytes), Proof: proof}, welcome{Proof: proof}, welcome{Refused: "probe_token_invalid"},
-		word{Say: sayCount, Bytes: 1 << 40, AtUS: 1 << 62}, word{Say: sayStop, Way: forDown}, word{Say: sayEcho},
+		message{Kind: kindCount, Bytes: 1 << 40, AtUS: 1 << 62}, message{Kind: kindStop, Way: forDown}, message{Kind: kindEcho},
 	} {
 		data, err := json.Marshal(seed)
 		if err != nil {
@@ -80,12 +80,12 @@ func FuzzFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		again(t, data, new(hello), new(hello))
 		again(t, data, new(welcome), new(welcome))
-		again(t, data, new(word), new(word))
+		again(t, data, new(message), new(message))
 		var e echo
 		if e.read(data) == nil && !bytes.Equal(e.bytes()[:16], data[:16]) {
 			t.Fatal("another echo")
 		}
-		var w word
+		var w message
 		if w.read(data) == nil && w.count().at < 0 {
 			t.Fatal("a time before the first byte")
 		}

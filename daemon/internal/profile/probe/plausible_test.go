@@ -9,9 +9,9 @@ import (
 	"fulmen/daemon/api"
 )
 
-// told is a receiver's counts of a transfer of 800 Mb/s, one every 10 ms, and
+// reported is a receiver's counts of a transfer of 800 Mb/s, one every 10 ms, and
 // what becomes of them on their way.
-func told(n int, change func(i int, p *pace)) string {
+func reported(n int, change func(i int, p *pace)) string {
 	var w witness
 	for i := range n {
 		at := time.Duration(i) * 10 * time.Millisecond
@@ -45,7 +45,7 @@ func TestWitness(t *testing.T) {
 		"twice the time":               {false, func(i int, p *pace) { p.at *= 2 }},
 		"no time":                      {false, func(i int, p *pace) { p.at = 0 }},
 	} {
-		if why := told(200, c.change); (why == "") != c.true {
+		if why := reported(200, c.change); (why == "") != c.true {
 			t.Errorf("%s: %q", name, why)
 		}
 	}

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"crypto/ed25519"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
@@ -12,9 +13,9 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
+	"fulmen/daemon/internal/profile"
 	"fulmen/native"
 	"fulmen/native/memnet"
 )
@@ -32,7 +33,10 @@ var (
 )
 
 // there is what the laptop measures.
-var there = Path{Peer: studio, Interface: "en1", Source: laptopAt, Sink: studioAt}
+var there = profile.Path{Peer: studio, Interface: "en1", Source: laptopAt, Sink: studioAt}
+
+// quiet is told of progress.
+func quiet(string, float64) {}
 
 // key is a node's key.
 func key(node api.NodeID) ed25519.PrivateKey {
@@ -40,7 +44,7 @@ func key(node api.NodeID) ed25519.PrivateKey {
 }
 
 // members knows all keys.
-func members(node api.NodeID) ([]byte, bool) {
+func members(node api.NodeID) (ed25519.PublicKey, bool) {
 	switch node {
 	case laptop, studio, third:
 		return key(node).Public().(ed25519.PublicKey), true
@@ -52,7 +56,7 @@ func members(node api.NodeID) ([]byte, bool) {
 type rig struct {
 	t              *testing.T
 	network        *memnet.Network
-	desk           *peertest.Desk
+	scenario       *peertest.Network
 	laptop, studio *Prober
 	held           atomic.Int32 // leaves that were given and not given back
 	wall           atomic.Int64 // by how much the wall clock is off
@@ -79,7 +83,7 @@ func in(t *testing.T, change func(node api.NodeID, cfg *Config), test func(r *ri
 func within(t *testing.T, change func(node api.NodeID, cfg *Config), test func(r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, network: memnet.New(1), desk: peertest.NewDesk()}
+		r := &rig{t: t, network: memnet.New(1), scenario: peertest.NewNetwork()}
 		r.network.Attach(string(laptop), "en1", "cable", laptopAt)
 		r.network.Attach(string(studio), "en5", "cable", studioAt)
 		r.network.SetQuality("cable", memnet.Quality{Delay: 4 * time.Millisecond})
@@ -101,10 +105,10 @@ func (r *rig) start(node api.NodeID, change func(api.NodeID, *Config)) *Prober {
 	clock := native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(r.wall.Load())) },
 		func() time.Duration { return time.Since(began) + time.Hour })
 	cfg := Config{
-		Peers:   peer.New(node, r.desk.Add(node), gatetest.For(node, clock, nil)),
+		Peers:   peer.New(node, r.scenario.Add(node), peertest.GateFor(node, clock, nil)),
 		Sockets: r.network.Host(string(node)),
 		Clock:   clock,
-		Key:     key(node), Members: members,
+		Key:     key(node), Members: members, Log: slog.New(slog.DiscardHandler),
 		Leave: func(context.Context, api.NodeID, api.PeerMeasureParams) (func(), error) {
 			r.held.Add(1)
 			r.given.Add(1)
@@ -132,7 +136,7 @@ func (r *rig) pass(d time.Duration) {
 
 // measure measures from the laptop.
 func (r *rig) measure(amount Amount) (Result, *api.Error) {
-	result, err := r.laptop.Measure(r.t.Context(), m1, there, amount, nil)
+	result, err := r.laptop.Measure(r.t.Context(), m1, there, amount, quiet)
 	if err == nil {
 		return result, nil
 	}

@@ -3,8 +3,13 @@ package probe
 import (
 	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
+
+	"fulmen/native"
 )
 
 // streams are the connections of one direction at one end.
@@ -37,14 +42,13 @@ func (s *streams) run(conn net.Conn, work func(net.Conn) error, broken func(erro
 func (s *streams) leave(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, c := range s.conns {
-		if c == conn {
-			s.conns = append(s.conns[:i], s.conns[i+1:]...)
-			drop(conn)
-			return true
-		}
+	i := slices.Index(s.conns, conn)
+	if i < 0 {
+		return false
 	}
-	return false
+	s.conns = slices.Delete(s.conns, i, i+1)
+	drop(conn)
+	return true
 }
 
 // keep closes the connections after the first so many.
@@ -117,22 +121,50 @@ func noise() []byte {
 // resent is how many segments the system has sent again on a connection;
 // unknownCount where it does not tell.
 func resent(conn net.Conn) uint64 {
-	socket, ok := conn.(syscall.Conn)
-	if !ok {
-		return unknownCount
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return unknownCount
-	}
 	count := unknownCount
-	err = raw.Control(func(fd uintptr) {
-		if n, ok := resentBy(int(fd)); ok {
-			count = n
+	if socket, ok := conn.(syscall.Conn); ok {
+		if raw, err := socket.SyscallConn(); err == nil {
+			_ = raw.Control(func(fd uintptr) { // where that fails nothing is told
+				if n, ok := resentBy(int(fd)); ok {
+					count = n
+				}
+			})
 		}
-	})
-	if err != nil {
-		return unknownCount
 	}
 	return count
+}
+
+// counter adds up what the connections of a direction received, and tells of
+// it when it grows: nobody has to wake up to look.
+type counter struct {
+	clock native.Clock
+	// notify gets a count every millisecond at first, and later every 10 ms, one
+	// at a time.
+	notify func(count)
+
+	total atomic.Int64
+	next  atomic.Int64 // the time of the next count
+
+	mu    sync.Mutex // held while a count is told
+	begun bool
+	start time.Duration
+}
+
+// add is told what was read.
+func (c *counter) add(n int) {
+	c.total.Add(int64(n))
+	now := c.clock.Boot()
+	if int64(now) < c.next.Load() || !c.mu.TryLock() {
+		return
+	}
+	defer c.mu.Unlock()
+	if int64(now) < c.next.Load() {
+		return
+	}
+	if !c.begun {
+		c.begun, c.start = true, now
+	}
+	at := now - c.start
+	c.next.Store(int64(now + min(max(at/16, time.Millisecond), 10*time.Millisecond)))
+	c.notify(count{at: at, bytes: c.total.Load()})
 }

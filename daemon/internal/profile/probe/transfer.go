@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,33 +28,33 @@ type transfer struct {
 func (m *asking) transfer(way purpose, p plan, done float64) (*int64, error) {
 	t := &transfer{asking: m, way: way, meter: newMeter(p), paces: make(chan pace, 64), over: make(chan struct{})}
 	defer t.streams.close()
-	t.counter.clock, t.counter.tell = m.prober.cfg.Clock, t.came
+	t.counter.clock, t.counter.notify = m.prober.cfg.Clock, t.arrived
 	if err := t.use(p.streams, done); err != nil {
 		close(t.over)
 		return nil, err
 	}
 	var listening sync.WaitGroup
 	var total int64
-	var heard error
+	var failed error
 	if way == forUp {
-		listening.Go(func() { total, heard = t.listen() })
+		listening.Go(func() { total, failed = t.listen() })
 	}
 	err := t.measure(done)
 	close(t.over)
 	t.streams.close() // before the peer closes them, which would be a fault
 	if err == nil {
-		err = m.control.say(word{Say: sayStop, Way: way})
+		err = m.control.report(message{Kind: kindStop, Way: way})
 	}
 	if err != nil {
 		m.cancel(err) // who listens must end
 	}
 	if way == forDown && err == nil {
-		total, heard = t.listen()
+		total, failed = t.listen()
 	}
 	listening.Wait()
 	moved := t.counter.total.Load() + t.written.Load()
 	m.result.MovedBytes += moved
-	if err = either(err, heard); err != nil {
+	if err = cmp.Or(err, failed); err != nil {
 		return nil, err
 	}
 	received, sent := total, moved
@@ -75,7 +76,7 @@ func (m *asking) transfer(way purpose, p plan, done float64) (*int64, error) {
 
 // use brings the number of connections up to n.
 func (t *transfer) use(n int, done float64) error {
-	t.tell(fmt.Sprintf("%s, %s", t.way, connections(n)), done)
+	t.notify(fmt.Sprintf("%s, %s", t.way, connections(n)), done)
 	for t.opened < n {
 		conn, err := t.open(t.way, t.opened)
 		if err != nil {
@@ -89,7 +90,7 @@ func (t *transfer) use(n int, done float64) error {
 		if t.way == forUp {
 			work = fill(t.noise, func(n int) { t.written.Add(int64(n)) })
 		}
-		t.streams.run(conn, work, func(err error) { t.cancel(either(context.Cause(t.ctx), t.fault(err))) })
+		t.streams.run(conn, work, func(err error) { t.cancel(cmp.Or(context.Cause(t.ctx), error(t.fault(err)))) })
 	}
 	return nil
 }
@@ -102,8 +103,8 @@ func connections(n int) string {
 	return fmt.Sprintf("%d connections", n)
 }
 
-// came is told what was received here.
-func (t *transfer) came(c count) { t.pass(pace{count: c, arrived: c.at, written: c.bytes}) }
+// arrived is told what was received here.
+func (t *transfer) arrived(c count) { t.pass(pace{count: c, arrived: c.at, written: c.bytes}) }
 
 // pass gives a count to measure.
 func (t *transfer) pass(p pace) {
@@ -127,17 +128,17 @@ func (t *transfer) isOver() bool {
 // listen hears the peer's counts until its total.
 func (t *transfer) listen() (total int64, err error) {
 	for {
-		w, err := t.control.hear()
-		if err != nil {
+		var w message
+		if err := t.control.receive(&w); err != nil {
 			if !errors.Is(err, net.ErrClosed) {
 				t.cancel(t.fault(err))
 			}
 			return 0, err
 		}
 		switch {
-		case w.Say == sayTotal && t.isOver():
+		case w.Kind == kindTotal && t.isOver():
 			return w.Bytes, nil
-		case w.Say == sayCount && t.way == forUp:
+		case w.Kind == kindCount && t.way == forUp:
 			t.pass(pace{count: w.count(), arrived: t.prober.cfg.Clock.Boot(), written: t.written.Load(), newest: t.control.in.Buffered() == 0})
 		default:
 			t.cancel(t.fault(errFrame))

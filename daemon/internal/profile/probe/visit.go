@@ -1,8 +1,12 @@
 package probe
 
 import (
+	"cmp"
 	"context"
+	"crypto/ed25519"
+	"encoding/json"
 	"errors"
+	"math"
 	"net"
 	"net/netip"
 	"sync"
@@ -10,7 +14,9 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
+	"fulmen/native/frame"
 )
 
 // visit is a measurement that another node makes of a path to this one.
@@ -27,12 +33,12 @@ type visit struct {
 	cancel  context.CancelCauseFunc
 	working sync.WaitGroup
 
-	seen  atomic.Int64 // grows with everything that arrives or leaves
-	noise []byte
-	up    streams
-	came  counter
-	down  streams
-	wrote atomic.Int64
+	seen    atomic.Int64 // grows with everything that arrives or leaves
+	noise   []byte
+	up      streams
+	arrived counter
+	down    streams
+	wrote   atomic.Int64
 
 	mu      sync.Mutex
 	used    map[slot]bool // connections that came
@@ -72,7 +78,7 @@ func (v *visit) serve(within time.Duration) {
 	v.ctx = ctx
 	context.AfterFunc(ctx, func() { v.listen.Close() })
 	v.noise = noise()
-	v.came.clock, v.came.tell = clock, v.count
+	v.arrived.clock, v.arrived.notify = clock, v.count
 	v.working.Go(v.accept)
 	v.working.Go(func() { watch(ctx, clock, &v.seen, leftAfter, func() { v.cancel(errStalled) }) })
 	v.working.Go(func() {
@@ -101,21 +107,18 @@ var errStalled = errors.New("the measuring node stopped")
 // answer serves the control connection.
 func (v *visit) answer(c *control) error {
 	for {
-		w, err := c.hear()
-		if err != nil {
-			return err
-		}
+		var w message
+		err := c.receive(&w)
 		switch {
-		case w.Say == sayEcho:
-			if err := c.answerEchoes(); err != nil {
-				return err
-			}
-		case w.Say == sayStop && w.Way == forUp:
+		case err != nil:
+		case w.Kind == kindEcho:
+			err = c.answerEchoes()
+		case w.Kind == kindStop && w.Way == forUp:
 			v.up.close()
-			err = c.say(word{Say: sayTotal, Bytes: v.came.total.Load()})
-		case w.Say == sayStop && w.Way == forDown:
+			err = c.report(message{Kind: kindTotal, Bytes: v.arrived.total.Load()})
+		case w.Kind == kindStop && w.Way == forDown:
 			v.down.close()
-			err = c.say(word{Say: sayTotal, Bytes: v.wrote.Load()})
+			err = c.report(message{Kind: kindTotal, Bytes: v.wrote.Load()})
 		default:
 			err = errFrame
 		}
@@ -133,7 +136,7 @@ func (v *visit) count(c count) {
 	if control == nil {
 		return
 	}
-	if err := control.say(word{Say: sayCount, Bytes: c.bytes, AtUS: c.at.Microseconds()}); err != nil {
+	if err := control.report(message{Kind: kindCount, Bytes: c.bytes, AtUS: c.at.Microseconds()}); err != nil {
 		v.cancel(err)
 	}
 }
@@ -141,9 +144,250 @@ func (v *visit) count(c count) {
 // moved is told what came or went, and ends what is more than was announced.
 func (v *visit) moved() {
 	v.seen.Add(1)
-	if v.came.total.Load()+v.wrote.Load() > v.params.MaxBytes {
+	if v.arrived.total.Load()+v.wrote.Load() > v.params.MaxBytes {
 		v.cancel(errTooMuch)
 	}
 }
 
 var errTooMuch = errors.New("more bytes than were announced")
+
+// accept takes the measurement's connections until it is over. Where too many
+// are about to prove who they are, the oldest has to go.
+func (v *visit) accept() {
+	var unproven []net.Conn // the oldest first; those that proved themselves go unharmed
+	for {
+		conn, err := v.listen.Accept()
+		if err != nil {
+			v.cancel(cmp.Or(context.Cause(v.ctx), err))
+			return
+		}
+		unproven = append(unproven, conn)
+		if len(unproven) > maxUnproven {
+			v.mu.Lock()
+			known := v.known[unproven[0]]
+			v.mu.Unlock()
+			if !known {
+				unproven[0].Close()
+			}
+			unproven = unproven[1:]
+		}
+		v.working.Go(func() {
+			place, err := v.prove(conn)
+			if err != nil {
+				v.prober.cfg.Log.Debug("refused a connection for a measurement", "remote", conn.RemoteAddr(), "error", err)
+				conn.Close()
+				return
+			}
+			v.use(conn, place)
+		})
+	}
+}
+
+// prove sees who dialled, and shows who this node is. A stranger gets random
+// bytes and a refusal.
+func (v *visit) prove(conn net.Conn) (slot, error) {
+	ctx, cancel := native.WithTimeout(v.ctx, v.prober.cfg.Clock, proveWithin, "the proof of a connection")
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	place, proof, err := v.judge(conn)
+	answer := welcome{Proof: proof}
+	if err != nil {
+		answer = welcome{Refused: api.ReasonProbeTokenInvalid}
+	}
+	data, e := json.Marshal(answer)
+	if e == nil {
+		_, e = conn.Write(frame.Encode(data))
+	}
+	if !stop() {
+		return place, context.Cause(ctx)
+	}
+	return place, cmp.Or(err, e)
+}
+
+// judge reads a hello and signs the answer to one that is right.
+func (v *visit) judge(conn net.Conn) (slot, []byte, error) {
+	challenge := drawn(nonceBytes)
+	if _, err := conn.Write(frame.Encode(challenge)); err != nil {
+		return slot{}, nil, err
+	}
+	data, err := frame.Read(conn, frameLimit)
+	if err != nil {
+		return slot{}, nil, err
+	}
+	var h hello
+	if err := h.read(data); err != nil {
+		return slot{}, nil, err
+	}
+	local, ok := conn.LocalAddr().(*net.TCPAddr)
+	if !ok || local.AddrPort().Addr().Unmap().WithZone("") != v.params.Sink {
+		return slot{}, nil, api.NewError(api.ReasonProbeTokenInvalid, conn.LocalAddr().String())
+	}
+	b := bond{
+		measurement: v.params.Measurement, measurer: v.from, measured: v.prober.cfg.Peers.Self(), sink: v.params.Sink, token: v.token,
+		purpose: h.Purpose, stream: h.Stream, challenge: challenge, nonce: h.Nonce,
+	}
+	if !ed25519.Verify(v.key, b.dialled(), h.Proof) {
+		return slot{}, nil, api.NewError(api.ReasonWrongIdentity, conn.RemoteAddr().String())
+	}
+	place := slot{h.Purpose, h.Stream}
+	if !v.take(place, conn) {
+		return slot{}, nil, api.NewError(api.ReasonProbeTokenInvalid, string(h.Purpose))
+	}
+	return place, ed25519.Sign(v.prober.cfg.Key, b.answered()), nil
+}
+
+// take takes a place that nobody had.
+func (v *visit) take(place slot, conn net.Conn) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.used[place] || place.purpose != forControl && v.control == nil {
+		return false
+	}
+	v.used[place], v.known[conn] = true, true
+	return true
+}
+
+// use does with a connection what it is for.
+func (v *visit) use(conn net.Conn, place slot) {
+	switch place.purpose {
+	case forControl:
+		c := newControl(conn, &v.seen)
+		v.mu.Lock()
+		v.control = c
+		v.mu.Unlock()
+		close(v.here)
+		stop := context.AfterFunc(v.ctx, func() { drop(conn) })
+		defer stop()
+		v.cancel(cmp.Or(v.answer(c), errOver))
+		conn.Close()
+	case forUp:
+		v.up.run(conn, drain(func(n int) {
+			v.arrived.add(n)
+			v.moved()
+		}), nil)
+	case forDown:
+		v.down.run(conn, fill(v.noise, func(n int) {
+			v.wrote.Add(int64(n))
+			v.moved()
+		}), nil)
+	}
+}
+
+// announced answers peer.measure: it lets a node measure a path to this one, or
+// says why not.
+func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.PeerMeasureParams) (any, error) {
+	from := caller.Node()
+	params.Sink = params.Sink.Unmap().WithZone("")
+	switch {
+	case !params.Measurement.Valid():
+		return nil, api.NewError(api.ReasonMissingField, "measurement")
+	case params.Transport != api.TransportSocket:
+		return nil, api.NewError(api.ReasonBadValue, "transport")
+	case !params.Sink.IsValid():
+		return nil, api.NewError(api.ReasonMissingField, "sink")
+	case params.MaxBytes <= 0:
+		return nil, api.NewError(api.ReasonBadValue, "max_bytes")
+	case params.DeadlineS <= 0 || params.DeadlineS > math.MaxInt32:
+		return nil, api.NewError(api.ReasonBadValue, "deadline_s")
+	}
+	key, ok := p.publicKey(from)
+	if !ok {
+		return nil, api.NewError(api.ReasonNoSuchNode, from.Display())
+	}
+	iface, ok := p.cfg.Interface(params.Sink)
+	if !ok {
+		return nil, api.Errorf(api.ReasonAddressLost, params.Sink.String(), "%s does not have the address %s.", p.cfg.Peers.Self().Display(), params.Sink)
+	}
+	if err := p.begin(ctx, from); err != nil {
+		return nil, err
+	}
+	v := &visit{
+		prober: p, from: from, key: key, params: params, token: drawn(tokenBytes), began: p.cfg.Clock.Boot(),
+		used: map[slot]bool{}, known: map[net.Conn]bool{}, here: make(chan struct{}),
+	}
+	port, err := v.prepare(ctx, iface)
+	if err != nil {
+		p.end(from, 0)
+		return nil, err
+	}
+	go v.serve(min(time.Duration(params.DeadlineS*float64(time.Second)), visitWithin))
+	return api.PeerMeasureResult{Token: v.token, Port: port}, nil
+}
+
+// begin takes the one place there is for a node that measures this one. It
+// waits a little for it: who has just measured one path goes on with the next
+// while this end still clears away the first.
+func (p *Prober) begin(ctx context.Context, from api.NodeID) error {
+	ctx, stop := native.WithTimeout(ctx, p.cfg.Clock, placeWithin, "the measurement before")
+	defer stop()
+	select {
+	case p.place <- struct{}{}:
+	case <-ctx.Done():
+		return api.NewError(api.ReasonMeasurementRunning, p.cfg.Peers.Self().Display())
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wait, ok := p.budgets.allows(from, p.cfg.Clock.Boot())
+	switch {
+	case p.closed:
+		<-p.place
+		return api.NewError(api.ReasonStopping, p.cfg.Peers.Self().Display())
+	case !ok:
+		<-p.place
+		return api.NewError(api.ReasonMeasureBudgetSpent, from.Display()).
+			WithRemedy("Try again in " + wait.Round(time.Second).String() + ".")
+	}
+	p.visits.Add(1)
+	return nil
+}
+
+// end gives the place back, and puts what it took down to the node.
+func (p *Prober) end(from api.NodeID, took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.budgets.charge(from, took, p.cfg.Clock.Boot())
+	<-p.place
+	p.visits.Done()
+}
+
+// leastCost is what an announcement costs a peer even where nothing comes of it.
+const leastCost = 100 * time.Millisecond
+
+// budgets are what peers have used up of this node's time. What was used is
+// forgotten evenly, all of it in BudgetPeriod.
+type budgets struct {
+	limit time.Duration
+	used  map[api.NodeID]spent
+}
+
+// spent is how much was used up at a time of the clock that nobody sets.
+type spent struct {
+	used, at time.Duration
+}
+
+// left is what a peer has used up of it now.
+func (b *budgets) usedBy(peer api.NodeID, now time.Duration) time.Duration {
+	s := b.used[peer]
+	forgotten := time.Duration(float64(now-s.at) * float64(b.limit) / float64(BudgetPeriod))
+	return max(s.used-forgotten, 0)
+}
+
+// allows reports whether a peer may measure now, and when not, in how long it may.
+func (b *budgets) allows(peer api.NodeID, now time.Duration) (wait time.Duration, ok bool) {
+	over := b.usedBy(peer, now) + leastCost - b.limit
+	if over <= 0 {
+		return 0, true
+	}
+	return time.Duration(float64(over) * float64(BudgetPeriod) / float64(b.limit)), false
+}
+
+// charge adds what a measurement took. Peers that have used up nothing are forgotten.
+func (b *budgets) charge(peer api.NodeID, took, now time.Duration) {
+	used := b.usedBy(peer, now) + max(took, leastCost)
+	for other := range b.used {
+		if b.usedBy(other, now) == 0 {
+			delete(b.used, other)
+		}
+	}
+	b.used[peer] = spent{used: used, at: now}
+}

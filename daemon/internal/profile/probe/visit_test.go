@@ -17,7 +17,7 @@ import (
 // asks announces a measurement of the studio.
 func (r *rig) asks(from api.NodeID, p api.PeerMeasureParams) (api.PeerMeasureResult, *api.Error) {
 	var result api.PeerMeasureResult
-	node := r.desk.Add(from)
+	node := r.scenario.Add(from)
 	err := node.Call(r.t.Context(), studio, "peer.measure", p, &result)
 	if err != nil {
 		return result, api.AsError(err)
@@ -72,7 +72,7 @@ func TestOneAtATime(t *testing.T) {
 		is := is.New(r.t)
 		done := make(chan error)
 		go func() {
-			_, err := r.laptop.Measure(r.t.Context(), m1, there, AmountFull, nil)
+			_, err := r.laptop.Measure(r.t.Context(), m1, there, AmountFull, quiet)
 			done <- err
 		}()
 		r.pass(500 * time.Millisecond)
@@ -172,7 +172,7 @@ func TestConnectionsThatDoNotBelong(t *testing.T) {
 }
 
 // Strangers who say nothing take no place from the measurement.
-func TestStrangers(t *testing.T) {
+func TestUnproven(t *testing.T) {
 	in(t, nil, func(r *rig) {
 		is := is.New(r.t)
 		crowd := r.laptop.cfg.Peers
@@ -194,7 +194,7 @@ func (c crowded) Call(ctx context.Context, node api.NodeID, method string, param
 		return err
 	}
 	port := uint16(result.(*api.PeerMeasureResult).Port)
-	for i := range 2 * maxStrangers {
+	for i := range 2 * maxUnproven {
 		conn, err := c.rig.network.Host(string(laptop)).Dial(ctx, "en1", laptopAt, netip.AddrPortFrom(studioAt, port))
 		if err != nil {
 			return err

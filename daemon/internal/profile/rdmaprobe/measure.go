@@ -2,51 +2,55 @@ package rdmaprobe
 
 import (
 	"context"
+	"math"
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/proc"
+	"fulmen/daemon/internal/profile"
 	"fulmen/native"
 )
 
-// Measure tests a cable whose lower end is at this node, and whose caller holds
-// what that takes here. The error is an *api.Error: where it says who is in the way
-// now, nothing was opened; rdma_probe_failed is a test that ran and failed.
-func (p *Prober) Measure(ctx context.Context, id api.MeasureID, link api.LinkID, progress func(step string, done float64)) (Result, error) {
-	if link.Low.Node != p.cfg.Node {
-		return Result{}, api.Errorf(api.ReasonBadValue, link.String(), "%s does not measure this cable.", p.cfg.Name(p.cfg.Node))
+// Read tests a cable whose lower end is at this node, and whose caller holds what that
+// takes here; a test without numbers has shown that the cable works. The error is an
+// *api.Error: where it says who is in the way now, nothing was opened; rdma_probe_failed is
+// a test that ran and failed. It is a profile.ProbeRDMA.
+func (p *Prober) Read(ctx context.Context, id api.MeasureID, path profile.Path, progress func(string, float64)) (profile.Reading, error) {
+	if path.Link.Low.Node != p.cfg.Node {
+		return profile.Reading{}, api.Errorf(api.ReasonBadValue, path.Link.String(), "%s does not measure this cable.", p.cfg.Name(p.cfg.Node))
 	}
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return Result{}, api.NewError(api.ReasonStopping, "")
+		return profile.Reading{}, api.NewError(api.ReasonStopping, "")
 	}
 	p.work.Add(1)
+	p.attempts++
+	attempt := p.attempts
 	p.mu.Unlock()
 	defer p.work.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(p.base, func() { cancel(context.Cause(p.base)) })()
-	r, fault := p.measure(ctx, id, link, progress)
+	r, fault := p.measure(ctx, api.PeerProbeParams{Step: api.ProbeHold, Measurement: id, Attempt: attempt, Link: path.Link}, progress)
 	if fault != nil {
-		return Result{}, fault
+		return profile.Reading{}, fault
 	}
 	return r, nil
 }
 
-func (p *Prober) measure(ctx context.Context, id api.MeasureID, link api.LinkID, progress func(string, float64)) (Result, *api.Error) {
+func (p *Prober) measure(ctx context.Context, params api.PeerProbeParams, progress func(string, float64)) (profile.Reading, *api.Error) {
 	progress("asking the other end", 0)
-	near, fault := p.cfg.Ready(ctx, link.Low)
+	near, fault := p.cfg.Ready(ctx, params.Link.Low)
 	if fault != nil {
-		return Result{}, fault
+		return profile.Reading{}, fault
 	}
-	far, peer := "", link.High.Node
-	params := api.PeerProbeParams{Step: api.ProbeHold, Measurement: id, Attempt: p.attempt(), Link: link}
+	peer := params.Link.High.Node
 	defer p.release(ctx, peer, params)
-	if far, fault = p.hold(ctx, peer, params); fault != nil {
-		return Result{}, fault
-	}
-	if p.cfg.Worker == "" {
-		return Result{}, nil
+	far, fault := p.hold(ctx, peer, params)
+	if fault != nil || p.cfg.Worker == "" {
+		return profile.Reading{}, fault
 	}
 	params.Step, params.Devices = api.ProbeRun, [][][]string{{nil, {near}}, {{far}, nil}}
 	return p.both(ctx, params, progress)
@@ -60,7 +64,7 @@ func (p *Prober) hold(ctx context.Context, peer api.NodeID, params api.PeerProbe
 		return "", causeOf(ctx, err)
 	}
 	if held.Device == "" {
-		return "", api.Errorf(api.ReasonRDMANoDevice, string(peer), "%s names no RDMA device for receptacle %s.", p.cfg.Name(peer), params.Link.High.Receptacle)
+		return "", api.Errorf(api.ReasonRDMANoDevice, string(peer), "%s names no RDMA device for port %s.", p.cfg.Name(peer), params.Link.High.PortNumber)
 	}
 	return held.Device, nil
 }
@@ -78,7 +82,7 @@ func (p *Prober) release(ctx context.Context, peer api.NodeID, params api.PeerPr
 
 // both runs the two ranks. The one that fails first is the cause, and ends the
 // other.
-func (p *Prober) both(ctx context.Context, params api.PeerProbeParams, progress func(string, float64)) (Result, *api.Error) {
+func (p *Prober) both(ctx context.Context, params api.PeerProbeParams, progress func(string, float64)) (profile.Reading, *api.Error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	link := params.Link
@@ -94,7 +98,7 @@ func (p *Prober) both(ctx context.Context, params api.PeerProbeParams, progress 
 		}
 		there <- fault
 	}()
-	r, here := p.sit(ctx, seating{
+	r, here := p.runRank(ctx, rankSpec{
 		ref: refOf(params.Measurement, params.Attempt, 0), nodes: nodes, end: link.Low, devices: params.Devices, progress: progress,
 	})
 	isFirst := here != nil && context.Cause(ctx) != error(errOther())
@@ -123,7 +127,7 @@ func (p *Prober) failed(link api.LinkID, node api.NodeID, why *api.Error) *api.E
 		return why
 	}
 	e := api.Errorf(api.ReasonRDMAProbeFailed, link.String(), "The test over RDMA between %s:%s and %s:%s failed. On %s: %s",
-		p.cfg.Name(link.Low.Node), link.Low.Receptacle, p.cfg.Name(link.High.Node), link.High.Receptacle, p.cfg.Name(node), why.Message)
+		p.cfg.Name(link.Low.Node), link.Low.PortNumber, p.cfg.Name(link.High.Node), link.High.PortNumber, p.cfg.Name(node), why.Message)
 	return e
 }
 
@@ -134,3 +138,56 @@ func causeOf(ctx context.Context, err error) *api.Error {
 	}
 	return api.AsError(err)
 }
+
+const (
+	// maxBytesPerS is more than any cable carries.
+	maxBytesPerS = 1e12
+	// maxSizes and maxRuns bound what a worker may tell.
+	maxSizes = 64
+	maxRuns  = 1 << 20
+	// besides is how many messages the worker sends for a size beside the counted
+	// ones: two to check, six to warm up, one more each way before the clock starts.
+	besides = 2 + 6 + 2
+)
+
+// read takes the numbers of a worker, and refuses those that cannot be. The rates are the
+// best of all sizes, the round trip is that of the smallest messages. Up is away from the
+// node that measured.
+func read(record proc.Record) (profile.Reading, *api.Error) {
+	var result worker.SendRecv
+	nonsense := func(format string, args ...any) *api.Error {
+		return api.Errorf(api.ReasonSourceMalformed, "", "The test's worker gave a result that makes no sense: "+format+".", args...)
+	}
+	if err := record.Word.Decode(&result); err != nil {
+		return profile.Reading{}, nonsense("%v", err)
+	}
+	if len(result.Rows) == 0 || len(result.Rows) > maxSizes {
+		return profile.Reading{}, nonsense("%d sizes of messages", len(result.Rows))
+	}
+	var r profile.Reading
+	var bestUp, bestDown int64
+	last := uint64(0)
+	for i, row := range result.Rows {
+		switch {
+		case row.MessageBytes <= last || row.MessageBytes > math.MaxInt32 || row.Runs < 1 || row.Runs > maxRuns:
+			return profile.Reading{}, nonsense("%d messages of %d bytes", row.Runs, row.MessageBytes)
+		case !plausible(row.UpBytesPerS, maxBytesPerS) || !plausible(row.DownBytesPerS, maxBytesPerS):
+			return profile.Reading{}, nonsense("%v and %v bytes per second", row.UpBytesPerS, row.DownBytesPerS)
+		case !plausible(row.RTTUS, 60e6) || row.JitterUS != 0 && !plausible(row.JitterUS, 60e6):
+			return profile.Reading{}, nonsense("round trips of %v us, with a jitter of %v", row.RTTUS, row.JitterUS)
+		}
+		last = row.MessageBytes
+		up, down, rtt := int64(math.Round(8*row.UpBytesPerS)), int64(math.Round(8*row.DownBytesPerS)), row.RTTUS
+		bestUp, bestDown = max(bestUp, up), max(bestDown, down)
+		if i == 0 {
+			r.RTTUS, r.JitterUS, r.RTTSamples = &rtt, &row.JitterUS, row.Runs
+		}
+		r.MovedBytes += int64(row.MessageBytes) * int64(4*row.Runs+besides)
+		r.Sizes = append(r.Sizes, api.SizeResult{MessageBytes: int64(row.MessageBytes), UpBitsPerS: &up, DownBitsPerS: &down, RTTUS: &rtt})
+	}
+	r.UpBitsPerS, r.DownBitsPerS = &bestUp, &bestDown
+	return r, nil
+}
+
+// plausible reports whether a number is above 0 and no more than a bound.
+func plausible(f, most float64) bool { return f > 0 && f <= most }

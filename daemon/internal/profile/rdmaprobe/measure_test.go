@@ -13,13 +13,14 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 	"fulmen/daemon/internal/proc"
+	"fulmen/daemon/internal/profile"
 	"fulmen/native"
 )
 
 // try tests the cable from the lower node, and waits until the other one is done
 // with it too.
-func (e *end) try(ctx context.Context) (Result, *api.Error) {
-	r, err := e.Measure(ctx, "m00000001", link, func(string, float64) {})
+func (e *end) try(ctx context.Context) (profile.Reading, *api.Error) {
+	r, err := e.Read(ctx, "m00000001", profile.Path{Link: link}, func(string, float64) {})
 	synctest.Wait()
 	if err != nil {
 		return r, api.AsError(err)
@@ -31,27 +32,27 @@ func TestMeasure(t *testing.T) {
 	bubble(t, func(t *testing.T, l, h *end) {
 		is := is.New(t)
 		var steps []string
-		r, err := l.Measure(t.Context(), "m00000001", link, func(step string, _ float64) { steps = append(steps, step) })
+		r, err := l.Read(t.Context(), "m00000001", profile.Path{Link: link}, func(step string, _ float64) { steps = append(steps, step) })
 		synctest.Wait()
 		is.NoErr(err)
-		is.Equal(r.UpBitsPerS, int64(74.8e9)) // the best of all sizes, each way by itself
-		is.Equal(r.DownBitsPerS, int64(73.6e9))
-		is.Equal(r.RTTUS, 18.0) // of the smallest
-		is.Equal(r.JitterUS, 2.0)
+		is.Equal(*r.UpBitsPerS, int64(74.8e9)) // the best of all sizes, each way by itself
+		is.Equal(*r.DownBitsPerS, int64(73.6e9))
+		is.Equal(*r.RTTUS, 18.0) // of the smallest
+		is.Equal(*r.JitterUS, 2.0)
 		is.Equal(r.RTTSamples, 200)
 		is.Equal(r.MovedBytes, int64(64*810+1<<20*210+1<<26*22))
 		is.Equal(len(r.Sizes), 3)
 		is.Equal(*r.Sizes[2].UpBitsPerS, int64(72e9))
 		is.Equal(steps[0], "asking the other end")
 		is.Equal(steps[len(steps)-1], "sending")
-		const matrix = `[[null,["rdma_en2"]],[["rdma_en3"],null]]`
+		const matrix = `[[null,"rdma_en2"],["rdma_en3",null]]`
 		is.Equal(l.matrix, matrix)
 		is.Equal(h.matrix, matrix) // the same at both ends
 		for rank, e := range []*end{l, h} {
 			is.True(slices.Contains(e.env, api.EnvMLXRank+"="+string(rune('0'+rank))))
 			is.True(slices.Contains(e.env, api.EnvMLXCoordinator+"=127.0.0.1:20001"))
 			is.True(slices.Contains(e.env, "PATH=/bin"))
-			is.Equal(e.counted, []api.Receptacle{link.Low.Receptacle, link.High.Receptacle}[rank:rank+1]) // once
+			is.Equal(e.counted, []api.PortNumber{link.Low.PortNumber, link.High.PortNumber}[rank:rank+1]) // once
 			is.Equal(e.used, 1)
 			is.Equal(e.killed, 0)
 		}
@@ -70,8 +71,8 @@ func TestNothingIsOpenedBeforeBothEndsHold(t *testing.T) {
 		"near end not ready": {func(l, h *end) { l.refusal = api.NewError(api.ReasonRDMAPortDown, "") }, api.ReasonRDMAPortDown},
 		"far end not ready":  {func(l, h *end) { h.refusal = api.NewError(api.ReasonRDMANoIPv4GID, "") }, api.ReasonRDMANoIPv4GID},
 		"far end busy":       {func(l, h *end) { h.busy = api.NewError(api.ReasonJobHasNode, "") }, api.ReasonJobHasNode},
-		"far end gone":       {func(l, h *end) { l.desk.peers.Remove(high) }, ""},
-		"far end cut off":    {func(l, h *end) { l.desk.peers.Cut(low, high) }, ""},
+		"far end gone":       {func(l, h *end) { l.scenario.peers.Remove(high) }, ""},
+		"far end cut off":    {func(l, h *end) { l.scenario.peers.Cut(low, high) }, ""},
 		"no MLX with JACCL":  {func(l, h *end) { h.refusal = api.NewError(api.ReasonJACCLMissing, "") }, api.ReasonJACCLMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +132,7 @@ func TestFailures(t *testing.T) {
 			h.works = hangs
 			l.works = func(ctx context.Context, e *end, rank int) proc.Record {
 				native.Pause(ctx, e.cfg.Clock, time.Second) // the other rank runs by then
-				l.desk.peers.Cut(low, high)
+				l.scenario.peers.Cut(low, high)
 				return hangs(ctx, e, rank)
 			}
 		}, "", "", [2]int{0, 0}, true, visitWithin + holdWithin},
@@ -222,9 +223,9 @@ func TestNonsense(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			said := sample()
-			change(&said)
-			_, fault := read(result(said))
+			reported := sample()
+			change(&reported)
+			_, fault := read(result(reported))
 			is.True(fault != nil)
 			is.Equal(fault.Data.Reason, api.ReasonSourceMalformed)
 		})
@@ -233,16 +234,16 @@ func TestNonsense(t *testing.T) {
 
 // Whatever a worker says, there is a result that makes sense or none.
 func FuzzRead(f *testing.F) {
-	for _, said := range []string{`{}`, `{"rows":[{"message_bytes":64,"runs":3,"rtt_us":18,"jitter_us":1,"up_bytes_per_s":1e9,"down_bytes_per_s":1e9}]}`, `{"rows":[{"rtt_us":-1}]}`, `[`} {
-		f.Add(said)
+	for _, reported := range []string{`{}`, `{"rows":[{"message_bytes":64,"runs":3,"rtt_us":18,"jitter_us":1,"up_bytes_per_s":1e9,"down_bytes_per_s":1e9}]}`, `{"rows":[{"rtt_us":-1}]}`, `[`} {
+		f.Add(reported)
 	}
-	f.Fuzz(func(t *testing.T, said string) {
-		r, fault := read(proc.Record{Outcome: proc.OK, Word: &worker.Message{Type: worker.TypeResult, Value: []byte(said)}})
+	f.Fuzz(func(t *testing.T, reported string) {
+		r, fault := read(proc.Record{Outcome: proc.OK, Word: &worker.Message{Type: worker.TypeResult, Value: []byte(reported)}})
 		if fault != nil {
 			return
 		}
-		if r.UpBitsPerS <= 0 || r.DownBitsPerS <= 0 || r.RTTUS <= 0 || r.JitterUS < 0 || r.MovedBytes <= 0 || len(r.Sizes) == 0 {
-			t.Errorf("%s is taken for %+v", said, r)
+		if *r.UpBitsPerS <= 0 || *r.DownBitsPerS <= 0 || *r.RTTUS <= 0 || *r.JitterUS < 0 || r.MovedBytes <= 0 || len(r.Sizes) == 0 {
+			t.Errorf("%s is taken for %+v", reported, r)
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/profile"
 	"fulmen/native"
 )
 
@@ -28,7 +27,7 @@ type Shown struct {
 	// IsChanging reports whether settings of an end are being changed now.
 	IsChanging func(api.LinkEnd) bool
 	// Refused says why devices that may be stuck cannot be used; empty where they can.
-	Refused func(ctx context.Context, receptacles []api.Receptacle) (why api.Reason, on string)
+	Refused func(ctx context.Context, portNumbers []api.PortNumber) (why api.Reason, on string)
 	// IsRehearsal says that MLX is not used.
 	IsRehearsal bool
 	Name        func(api.NodeID) string
@@ -53,40 +52,26 @@ func mayShow(why api.Reason) bool {
 
 // now is the same as it is published now.
 func (s Shown) now(ctx context.Context, end api.LinkEnd) (device string, fault *api.Error) {
-	where := s.Name(end.Node) + ":" + end.Receptacle.String()
-	var now api.RDMA
-	record, found := s.Ledger.Get(api.Key{Node: s.Ledger.Node(), Kind: api.KindRDMA, Name: end.Receptacle.String()})
-	if end.Node != s.Ledger.Node() || !found || record.Decode(&now) != nil || now.Device == nil || now.Device.Name == "" {
+	where := s.Name(end.Node) + ":" + end.PortNumber.String()
+	now, _ := ledger.Read[api.RDMA](s.Ledger, api.Key{Node: s.Ledger.Node(), Kind: api.KindRDMA, Name: end.PortNumber.String()})
+	if end.Node != s.Ledger.Node() || now.Device == nil || now.Device.Name == "" {
 		return "", api.Errorf(api.ReasonRDMANoDevice, end.String(), "%s shows no RDMA device.", where)
 	}
 	if s.IsChanging(end) {
 		return "", api.Errorf(api.ReasonLinkBusy, end.String(), "RDMA is being changed at %s.", where)
 	}
-	if why, _ := s.Refused(ctx, []api.Receptacle{end.Receptacle}); why != "" {
+	if why, _ := s.Refused(ctx, []api.PortNumber{end.PortNumber}); why != "" {
 		return "", api.Errorf(why, end.String(), "The RDMA device of %s cannot be used: a program that had it was killed.", where)
 	}
-	var identity api.Identity
-	record, found = s.Ledger.Get(api.Key{Node: s.Ledger.Node(), Kind: api.KindIdentity})
+	identity, _ := ledger.Read[api.Identity](s.Ledger, api.Key{Node: s.Ledger.Node(), Kind: api.KindIdentity})
 	switch {
 	case now.Device.PortState != "" && now.Device.PortState != api.RDMAPortActive:
 		return "", api.Errorf(api.ReasonRDMAPortDown, end.String(), "The RDMA port of %s is %s, not active.", where, now.Device.PortState)
 	case now.Device.GIDs != nil && !slices.ContainsFunc(now.Device.GIDs, func(g api.GID) bool { return g.Address.Is4In6() }):
 		return "", api.NewError(api.ReasonRDMANoIPv4GID, end.String())
 	case s.IsRehearsal:
-	case found && record.Decode(&identity) == nil && identity.MLXBackends != nil && !slices.Contains(identity.MLXBackends, api.MLXBackendJACCL):
+	case identity.MLXBackends != nil && !slices.Contains(identity.MLXBackends, api.MLXBackendJACCL):
 		return "", api.Errorf(api.ReasonJACCLMissing, string(end.Node), "MLX on %s has no JACCL.", s.Name(end.Node))
 	}
 	return now.Device.Name, nil
-}
-
-// Read implements profile.ProbeRDMA.
-func (p *Prober) Read(ctx context.Context, id api.MeasureID, path profile.Path, progress func(string, float64)) (profile.Reading, error) {
-	r, err := p.Measure(ctx, id, path.Link, progress)
-	if err != nil || len(r.Sizes) == 0 {
-		return profile.Reading{}, err
-	}
-	return profile.Reading{
-		UpBitsPerS: &r.UpBitsPerS, DownBitsPerS: &r.DownBitsPerS, RTTUS: &r.RTTUS, JitterUS: &r.JitterUS,
-		RTTSamples: r.RTTSamples, MovedBytes: r.MovedBytes, Sizes: r.Sizes,
-	}, nil
 }

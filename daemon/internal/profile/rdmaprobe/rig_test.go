@@ -17,7 +17,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/proc"
@@ -30,14 +29,14 @@ const (
 )
 
 // link is the cable of the desk: receptacle 2 of the lower node to receptacle 3.
-var link = api.LinkID{Low: api.LinkEnd{Node: low, Receptacle: 2}, High: api.LinkEnd{Node: high, Receptacle: 3}}
+var link = api.LinkID{Low: api.LinkEnd{Node: low, PortNumber: 2}, High: api.LinkEnd{Node: high, PortNumber: 3}}
 
 // end is one end of a cable in a bubble, whose worker does as the test says.
 type end struct {
 	*Prober
-	desk  *desk
-	node  api.NodeID
-	began time.Time
+	scenario *scenario
+	node     api.NodeID
+	began    time.Time
 
 	mu        sync.Mutex
 	refusal   *api.Error // of Ready
@@ -49,16 +48,16 @@ type end struct {
 	matrix    string   // that it was given
 	files     []string // that were there after it
 	pid       int      // of the worker that runs
-	counted   []api.Receptacle
+	counted   []api.PortNumber
 	used      int
 	killed    int
 	handshake api.HandshakeState // at the worker's end
 	openNow   map[api.RankRef]bool
 }
 
-// desk is the two ends.
-type desk struct {
-	peers *peertest.Desk
+// scenario is the two ends.
+type scenario struct {
+	peers *peertest.Network
 	ends  map[api.NodeID]*end
 }
 
@@ -67,17 +66,17 @@ func bubble(t *testing.T, test func(t *testing.T, low, high *end), change ...fun
 	t.Helper()
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d := &desk{peers: peertest.NewDesk(), ends: map[api.NodeID]*end{}}
+		d := &scenario{peers: peertest.NewNetwork(), ends: map[api.NodeID]*end{}}
 		for i, node := range []api.NodeID{low, high} {
-			e := &end{desk: d, node: node, began: time.Now(), openNow: map[api.RankRef]bool{}, handshake: api.HandshakeJoined}
+			e := &end{scenario: d, node: node, began: time.Now(), openNow: map[api.RankRef]bool{}, handshake: api.HandshakeJoined}
 			clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(e.began) })
 			config := Config{
 				Node: node, Clock: clock,
-				Peers: peer.New(node, d.peers.Add(node), gatetest.For(node, clock, nil)), Channels: (*channels)(e), Ready: e.ready, Hold: e.hold, Launch: e.launch,
+				Peers: peer.New(node, d.peers.Add(node), peertest.GateFor(node, clock, nil)), Channels: (*channels)(e), Ready: e.ready, Hold: e.hold, Launch: e.launch,
 				Worker: "fulmen-rank", Env: []string{"PATH=/bin"}, Folder: folder + "/" + strconv.Itoa(i),
-				Opened: func(r api.Receptacle) { e.note(func() { e.counted = append(e.counted, r) }) },
-				Used:   func(api.Receptacle) { e.note(func() { e.used++ }) },
-				Killed: func(api.Receptacle) { e.note(func() { e.killed++ }) },
+				Opened: func(r api.PortNumber) { e.note(func() { e.counted = append(e.counted, r) }) },
+				Used:   func(api.PortNumber) { e.note(func() { e.used++ }) },
+				Killed: func(api.PortNumber) { e.note(func() { e.killed++ }) },
 				Name:   func(id api.NodeID) string { return map[api.NodeID]string{low: "studio", high: "book"}[id] },
 				Log:    slog.New(slog.DiscardHandler),
 			}
@@ -126,10 +125,10 @@ func (e *end) ready(_ context.Context, at api.LinkEnd) (string, *api.Error) {
 	if at.Node != e.node {
 		return "", api.NewError(api.ReasonInternal, "another's end")
 	}
-	return "rdma_en" + at.Receptacle.String(), e.refusal
+	return "rdma_en" + at.PortNumber.String(), e.refusal
 }
 
-func (e *end) hold(_ context.Context, _ api.NodeID, _ api.MeasureID, r api.Receptacle) (func(), error) {
+func (e *end) hold(_ context.Context, _ api.NodeID, _ api.MeasureID, r api.PortNumber) (func(), error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -213,7 +212,7 @@ func after(d time.Duration, record proc.Record) func(context.Context, *end, int)
 // channels are an end's side channels, which carry nothing.
 type channels end
 
-func (c *channels) Open(rank api.RankRef, nodes []api.NodeID, _ time.Duration) (netip.AddrPort, error) {
+func (c *channels) Open(rank api.RankRef, _ uint64, nodes []api.NodeID, _ time.Duration) (netip.AddrPort, error) {
 	e := (*end)(c)
 	e.mu.Lock()
 	defer e.mu.Unlock()

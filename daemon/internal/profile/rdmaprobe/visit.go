@@ -57,7 +57,7 @@ func (p *Prober) beHeld(ctx context.Context, from api.NodeID, params api.PeerPro
 	if fault != nil {
 		return nil, fault
 	}
-	release, err := p.cfg.Hold(ctx, from, params.Measurement, params.Link.High.Receptacle)
+	release, err := p.cfg.Hold(ctx, from, params.Measurement, params.Link.High.PortNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -83,19 +83,19 @@ func (p *Prober) take(ctx context.Context, from api.NodeID, params api.PeerProbe
 	v := p.visits[params.Measurement]
 	if v == nil || v.from != from || v.link != params.Link || v.attempt != params.Attempt || v.ran {
 		p.mu.Unlock()
-		return false, api.Errorf(api.ReasonProbeTokenInvalid, string(params.Measurement), "%s does not hold its end for this test (any more).", p.cfg.Name(p.cfg.Node))
+		return false, api.Errorf(api.ReasonProbeTokenInvalid, string(params.Measurement), "%s no longer reserves its end of the cable for this test.", p.cfg.Name(p.cfg.Node))
 	}
 	v.ran = true
 	v.running.Add(1)
 	p.mu.Unlock()
 	defer v.running.Done()
 	if p.cfg.Worker == "" || !isPair(params.Devices) {
-		return true, api.Errorf(api.ReasonBadValue, "devices", "These are not the devices of two ranks.")
+		return true, api.Errorf(api.ReasonBadValue, "devices", "The devices are not those of exactly two ranks.")
 	}
 	// Who does not wait for the answer any more is gone, or has called it off.
 	stop := context.AfterFunc(ctx, func() { v.cancel(api.NewError(api.ReasonCancelled, "")) })
 	defer stop()
-	_, fault := p.sit(v.ctx, seating{
+	_, fault := p.runRank(v.ctx, rankSpec{
 		ref: refOf(params.Measurement, params.Attempt, 1), nodes: []api.NodeID{v.link.Low.Node, v.link.High.Node}, end: v.link.High,
 		devices: params.Devices, progress: func(string, float64) {},
 	})
@@ -127,12 +127,7 @@ func (p *Prober) leave(from api.NodeID, id api.MeasureID) {
 // isPair reports whether a matrix is that of two ranks with one device each, whose
 // names are ones.
 func isPair(devices [][][]string) bool {
-	if len(devices) != 2 || len(devices[0]) != 2 || len(devices[1]) != 2 || len(devices[0][0]) != 0 || len(devices[1][1]) != 0 {
-		return false
-	}
-	return isDevice(devices[0][1]) && isDevice(devices[1][0])
-}
-
-func isDevice(names []string) bool {
-	return len(names) == 1 && len(names[0]) > 0 && len(names[0]) <= 64
+	isDevice := func(names []string) bool { return len(names) == 1 && len(names[0]) > 0 && len(names[0]) <= 64 }
+	return len(devices) == 2 && len(devices[0]) == 2 && len(devices[1]) == 2 && len(devices[0][0]) == 0 && len(devices[1][1]) == 0 &&
+		isDevice(devices[0][1]) && isDevice(devices[1][0])
 }

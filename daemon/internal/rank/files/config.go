@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -45,9 +46,7 @@ const (
 
 // New makes the copier and answers the nodes that fetch.
 func New(cfg Config) *Files {
-	if cfg.Silence == 0 {
-		cfg.Silence = defaultSilence
-	}
+	cfg.Silence = cmp.Or(cfg.Silence, defaultSilence)
 	f := &Files{cfg: cfg, senders: make(chan struct{}, maxEnds), receivers: make(chan struct{}, maxEnds)}
 	cfg.Peers.HandleStream(gate.ServeRank(gate.Files, f.serve))
 	return f

@@ -15,12 +15,11 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/native/nativetest"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 // cutting peers end each connection once so many bytes have come over it.
@@ -49,11 +48,11 @@ func (c *cutConn) Read(p []byte) (int, error) {
 }
 
 // cuttable lets a desk's connections be cut.
-func (d *desk) cuttable(t *testing.T) *atomic.Int64 {
+func (d *scenario) cuttable(t *testing.T) *atomic.Int64 {
 	t.Helper()
 	after := &atomic.Int64{}
 	config := d.config
-	config.Peers = cutting{d.peers, after}
+	config.Peers = counting{cutting{d.peers, after}, &d.sent}
 	d.here = files.New(config)
 	return after
 }
@@ -61,11 +60,11 @@ func (d *desk) cuttable(t *testing.T) *atomic.Int64 {
 func TestACutConnectionLeavesTheCopyAndIsTakenUp(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	after := d.cuttable(t)
 	d.write(t, map[string]string{"a": "old a", "b": "old b", "c": "old c", "gone": "x"})
 	after.Store(1 << 40)
-	dir, err := d.fetch(nil)
+	dir, err := d.fetch()
 	is.NoErr(err)
 	before := tree(t, dir)
 
@@ -77,34 +76,34 @@ func TestACutConnectionLeavesTheCopyAndIsTakenUp(t *testing.T) {
 		is.NoErr(os.Chtimes(filepath.Join(d.from, name), old, old))
 	}
 	after.Store(700 << 10)
-	var total int64
-	_, err = d.fetch(func(_, t int64) { total = t })
+	d.sent.Store(0)
+	_, err = d.fetch()
 	is.True(err != nil)
-	is.Equal(total, int64(3*(1+len(large))))
+	is.True(d.sent.Swap(0) < int64(3*(1+len(large))))
 	is.Equal(tree(t, dir), before)
 
 	after.Store(1 << 40)
-	_, err = d.fetch(func(_, t int64) { total = t })
+	_, err = d.fetch()
 	is.NoErr(err)
-	is.Equal(total, int64(1+len(large))) // two of the three had come
+	is.Equal(d.sent.Load(), int64(1+len(large))) // two of the three had come
 	is.Equal(tree(t, dir), tree(t, d.from))
 }
 
 func TestANodeThatSaysNothingIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{"a": "a"})
 	clock := nativetest.NewClock(time.Now())
 	config := d.config
 	config.Clock = clock
-	desk := peertest.NewDesk()
-	peer.New(there, desk.Add(there), gatetest.For(there, nil, nil)).HandleStream(gate.ServeRank(gate.Files, func(ctx context.Context, _ gate.RankNode, _ error, _ api.PeerConn, _ net.Conn) {
+	scenario := peertest.NewNetwork()
+	peer.New(there, scenario.Add(there), peertest.GateFor(there, nil, nil)).HandleStream(gate.ServeRank(gate.Files, func(ctx context.Context, _ gate.RankNode, _ error, _ api.PeerConn, _ net.Conn) {
 		clock.Advance(time.Minute)
 		<-ctx.Done()
 	}))
-	config.Peers = peer.New(here, desk.Add(here), gatetest.For(here, nil, nil))
-	_, err := files.New(config).Fetch(t.Context(), job, 3, there, d.who, d.from, nil)
+	config.Peers = peer.New(here, scenario.Add(here), peertest.GateFor(here, nil, nil))
+	_, err := files.New(config).Fetch(t.Context(), job, 3, there, d.who, d.from)
 	known := api.AsError(err)
 	is.Equal(known.Data.Reason, api.ReasonDeadline)
 	is.True(strings.HasPrefix(known.Data.WaitingFor, "files from "))
@@ -113,16 +112,16 @@ func TestANodeThatSaysNothingIsNotWaitedForForEver(t *testing.T) {
 func TestAFetchThatIsCalledOffEnds(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
-	desk := peertest.NewDesk()
+	d := newScenario(t)
+	scenario := peertest.NewNetwork()
 	ctx, cancel := context.WithCancel(t.Context())
-	peer.New(there, desk.Add(there), gatetest.For(there, nil, nil)).HandleStream(gate.ServeRank(gate.Files, func(ctx context.Context, _ gate.RankNode, _ error, _ api.PeerConn, _ net.Conn) {
+	peer.New(there, scenario.Add(there), peertest.GateFor(there, nil, nil)).HandleStream(gate.ServeRank(gate.Files, func(ctx context.Context, _ gate.RankNode, _ error, _ api.PeerConn, _ net.Conn) {
 		cancel()
 		<-ctx.Done()
 	}))
 	config := d.config
-	config.Peers = peer.New(here, desk.Add(here), gatetest.For(here, nil, nil))
-	_, err := files.New(config).Fetch(ctx, job, 3, there, d.who, d.from, nil)
+	config.Peers = peer.New(here, scenario.Add(here), peertest.GateFor(here, nil, nil))
+	_, err := files.New(config).Fetch(ctx, job, 3, there, d.who, d.from)
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonCancelled)
 }
 
@@ -130,12 +129,12 @@ func TestAFetchThatIsCalledOffEnds(t *testing.T) {
 func TestFetchesOfOneFolderTakeTurns(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{"a": "a", "b/c": "c"})
 	errs := make(chan error, 4)
 	for range cap(errs) {
 		go func() {
-			_, err := d.fetch(nil)
+			_, err := d.fetch()
 			errs <- err
 		}()
 	}
@@ -144,15 +143,15 @@ func TestFetchesOfOneFolderTakeTurns(t *testing.T) {
 	}
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 func BenchmarkFetch(b *testing.B) {
-	d := newDesk(b)
+	d := newScenario(b)
 	const size = 256 << 20
 	d.write(b, map[string]string{"large": strings.Repeat("0123456789abcdef", size/16)})
 	b.SetBytes(size)
 	for b.Loop() {
-		if _, err := d.fetch(nil); err != nil {
+		if _, err := d.fetch(); err != nil {
 			b.Fatal(err)
 		}
 		if err := os.RemoveAll(filepath.Join(d.home, ".fulmen")); err != nil {

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
+	"fulmen/daemon/internal/rank/prepare/look"
 	"fulmen/native"
 )
 
@@ -24,7 +24,7 @@ type end struct {
 	in      io.WriteCloser
 	out     io.ReadCloser
 	reports io.ReadCloser
-	diag    tail
+	diag    look.Head
 }
 
 // endWithin is how long a process may hold its pipes after it was killed.
@@ -37,7 +37,7 @@ func (f *Files) start(ctx context.Context, who account.Account, command string, 
 	if err != nil {
 		return nil, err
 	}
-	e := &end{cmd: exec.CommandContext(ctx, f.cfg.Self, command)}
+	e := &end{cmd: exec.CommandContext(ctx, f.cfg.Self, command), diag: look.Head{Limit: maxComplaint}}
 	e.cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + who.Home, "LC_ALL=C"}
 	e.cmd.Dir = "/"
 	e.cmd.Stderr = &e.diag
@@ -61,7 +61,7 @@ func (f *Files) start(ctx context.Context, who account.Account, command string, 
 		return nil, errors.Join(fmt.Errorf("start %s: %w", command, err), reports.Close())
 	}
 	conn := wire.NewConn(nil, e.in)
-	if err := errors.Join(conn.Say(kind, task), conn.Flush()); err != nil {
+	if err := errors.Join(conn.Send(kind, task), conn.Flush()); err != nil {
 		e.in.Close()
 		return nil, errors.Join(err, e.wait())
 	}
@@ -83,16 +83,8 @@ func (f *Files) complain(e *end, job api.JobID) {
 	}
 }
 
-// tail keeps the beginning of what a process complains about.
-type tail struct{ bytes.Buffer }
-
+// maxComplaint is how much is kept of what a process complains about.
 const maxComplaint = 4 << 10
-
-// Write keeps what there is room for and takes the rest without a word.
-func (t *tail) Write(p []byte) (int, error) {
-	t.Buffer.Write(p[:min(len(p), maxComplaint-t.Len())])
-	return len(p), nil
-}
 
 // watch ends a context when nothing has moved for as long as silence allows.
 type watch struct {

@@ -35,7 +35,7 @@ func placeOf(node api.NodeID, folder string) spot {
 	return spot{area: path.Join(area, string(node), hex.EncodeToString(sum[:8])), name: name}
 }
 
-// in is the place in an account's home folder.
+// in is the path of the copy in an account's home folder.
 func (s spot) in(who account.Account) string {
 	return filepath.Join(who.Home, filepath.FromSlash(s.area), s.name)
 }
@@ -48,12 +48,9 @@ func (f *Files) Folder(from api.NodeID, who account.Account, folder string) stri
 
 // Fetch brings the copy of the job's folder (path, at its submitter's node from)
 // up to date and gives where it lies here. The copy is the account's. Another
-// fetch of the same folder is waited for. Progress, where set, is told now and then
-// how many bytes of those that were lacking have come; calls come one at a time and
-// none after Fetch has returned. Errors are *api.Error.
-func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string,
-	progress func(done, total int64)) (dir string, err error) {
-	dir, err = f.fetch(ctx, job, epoch, from, who, folder, progress)
+// fetch of the same folder is waited for. Errors are *api.Error.
+func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string) (dir string, err error) {
+	dir, err = f.fetch(ctx, job, epoch, from, who, folder)
 	if err == nil {
 		return dir, nil
 	}
@@ -63,9 +60,8 @@ func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 	}
 	f.cfg.Log.Warn("a folder was not copied", "job", job, "from", from, "err", err)
 	if errors.Is(err, context.DeadlineExceeded) {
-		e := api.Errorf(api.ReasonDeadline, from.Display(), "Copying the folder from %s took too long.", from.Display())
-		e.Data.WaitingFor = "files from " + from.Display()
-		return "", e
+		return "", api.Errorf(api.ReasonDeadline, from.Display(), "Copying the folder from %s took too long.", from.Display()).
+			WithWait("files from " + from.Display())
 	}
 	if errors.Is(err, context.Canceled) {
 		return "", api.NewError(api.ReasonCancelled, "")
@@ -73,8 +69,7 @@ func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 	return "", api.Errorf(api.ReasonSyncFailed, from.Display(), "The folder could not be copied from %s.", from.Display())
 }
 
-func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string,
-	progress func(done, total int64)) (string, error) {
+func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string) (string, error) {
 	if !filepath.IsAbs(who.Home) {
 		return "", api.Errorf(api.ReasonDirectoryMissing, who.Name, "The account %s has no home folder for the copy.", who.Name)
 	}
@@ -90,7 +85,7 @@ func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 		return "", err
 	}
 	r := receiving{end: receiver, reports: newReports(receiver.reports)}
-	err = r.run(ctx, cancel, f, from, api.PeerConn{Carries: api.ConnFiles, Job: job, Epoch: epoch}, progress)
+	err = r.run(ctx, cancel, f, from, api.PeerConn{Carries: api.ConnFiles, Job: job, Epoch: epoch})
 	receiver.in.Close()
 	receiver.out.Close()
 	if err != nil {
@@ -129,11 +124,11 @@ func (r *receiving) next(ctx context.Context) (wire.Report, error) {
 	var report wire.Report
 	var err error
 	if r.reports.Scan() {
-		if report, err = wire.DecodeReport(r.reports.Bytes()); err == nil && report.State == wire.ReportFailed {
+		if report, err = wire.Decode[wire.Report](r.reports.Bytes()); err == nil && report.State == wire.ReportFailed {
 			err = report.Error
 		}
 	} else {
-		err = errors.Join(errors.New("the receiving process ended without a word"), r.reports.Err())
+		err = errors.Join(errors.New("the receiving process ended without saying why"), r.reports.Err())
 	}
 	if err != nil {
 		err = cmp.Or(context.Cause(ctx), err)
@@ -141,8 +136,7 @@ func (r *receiving) next(ctx context.Context) (wire.Report, error) {
 	return report, err
 }
 
-func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f *Files, from api.NodeID, first api.PeerConn,
-	progress func(done, total int64)) error {
+func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f *Files, from api.NodeID, first api.PeerConn) error {
 	if report, err := r.next(outer); err != nil || report.State != wire.ReportReady {
 		return errors.Join(err, outOfTurn(report, err))
 	}
@@ -158,11 +152,11 @@ func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f
 		cancel(context.Cause(ctx))
 		conn.Close()
 	})()
-	came, went := make(chan struct{}), make(chan struct{})
+	arrived, went := make(chan struct{}), make(chan struct{})
 	go func() {
 		_ = watch.carry(r.in, conn)
 		r.in.Close()
-		close(came)
+		close(arrived)
 	}()
 	go func() {
 		_ = watch.carry(conn, r.out)
@@ -171,7 +165,7 @@ func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f
 	defer func() {
 		conn.Close()
 		r.out.Close()
-		<-came
+		<-arrived
 		<-went
 	}()
 	for {
@@ -190,9 +184,6 @@ func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f
 			return outOfTurn(report, nil)
 		}
 		watch.moved()
-		if progress != nil {
-			progress(report.DoneBytes, report.TotalBytes)
-		}
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func TestACopyIsTheFolder(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{
 		"train.py": "print(1)", "lib/a.py": "a", "lib/empty": "", "lib/deep/er/b": "b", "link": "->lib/a.py", "lib/up": "->../train.py",
 		"dangling": "->lib/none", "run.sh": "#!/bin/sh", "with \n newline": "x",
@@ -29,7 +29,7 @@ func TestACopyIsTheFolder(t *testing.T) {
 	d.own(t)
 	want := tree(t, d.from)
 	want["lib/empty"] = strings.Replace(want["lib/empty"], "urw", "-rw", 1)
-	dir, err := d.fetch(nil)
+	dir, err := d.fetch()
 	is.NoErr(err)
 	is.Equal(filepath.Base(dir), "proj")
 	is.True(strings.HasPrefix(dir, filepath.Join(d.home, ".fulmen", "sync", string(there))+"/"))
@@ -42,12 +42,12 @@ func TestACopyIsTheFolder(t *testing.T) {
 func TestWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{
 		".gitignore": "*.bin\n/data/\n", "a.py": "a", "a.bin": "", "data/x": "", "sub/data/x": "kept", "sub/.gitignore": "!w.bin\n", "sub/w.bin": "kept",
 		".git/HEAD": "", "sub/.git": "gitdir: x", ".venv/bin/python": "->/usr/bin/python3", "pkg/__pycache__/x.pyc": "", "node_modules/x": "", "own/.gitignore": "!.venv\n", "own/.venv/kept": "kept",
 	})
-	dir, err := d.fetch(nil)
+	dir, err := d.fetch()
 	is.NoErr(err)
 	var names []string
 	for _, name := range []string{"a.py", "a.bin", "data", "sub/data/x", "sub/w.bin", ".git", "sub/.git", ".venv", "pkg/__pycache__", "node_modules", "own/.venv/kept", ".gitignore"} {
@@ -61,17 +61,15 @@ func TestWhatIsLeftOut(t *testing.T) {
 func TestASecondRunSendsTheChangesAlone(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{"same": "same", "changes": "before", "goes": "x", "folder/goes": "x", "becomes/folder": "x", "turns": "x", "touched": "t"})
 	old := time.Now().Add(-time.Hour)
 	for name := range tree(t, d.from) {
 		is.NoErr(os.Chtimes(filepath.Join(d.from, name), old, old))
 	}
-	var total int64
-	count := func(_, t int64) { total = t }
-	dir, err := d.fetch(count)
+	dir, err := d.fetch()
 	is.NoErr(err)
-	is.Equal(total, int64(4+6+1+1+1+1+1))
+	is.Equal(d.sent.Swap(0), int64(4+6+1+1+1+1+1))
 
 	// What a program made in the copy stays, and what it changed is put right.
 	is.NoErr(os.WriteFile(filepath.Join(dir, "made-here"), []byte("m"), 0o644))
@@ -82,17 +80,17 @@ func TestASecondRunSendsTheChangesAlone(t *testing.T) {
 	d.write(t, map[string]string{"changes": "after!", "becomes": "a file", "turns/into": "a folder", "new": "->same"})
 	is.NoErr(os.Chtimes(filepath.Join(d.from, "touched"), time.Time{}, old.Add(time.Minute)))
 	is.NoErr(os.Chmod(filepath.Join(d.from, "touched"), 0o600))
-	_, err = d.fetch(count)
+	_, err = d.fetch()
 	is.NoErr(err)
-	is.Equal(total, int64(len("same")+len("after!")+len("a file")+len("a folder")))
+	is.Equal(d.sent.Swap(0), int64(len("same")+len("after!")+len("a file")+len("a folder")))
 	want, got := tree(t, d.from), tree(t, dir)
 	is.True(strings.HasSuffix(got["made-here"], " m"))
 	delete(got, "made-here")
 	is.Equal(got, want)
 
-	_, err = d.fetch(count)
+	_, err = d.fetch()
 	is.NoErr(err)
-	is.Equal(total, int64(0))
+	is.Equal(d.sent.Swap(0), int64(0))
 }
 
 // A file that was changed just before it was copied may change again without its
@@ -100,15 +98,15 @@ func TestASecondRunSendsTheChangesAlone(t *testing.T) {
 func TestAChangeWithinTheSameTimeIsSeen(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{"a": "one"})
 	info, err := os.Stat(filepath.Join(d.from, "a"))
 	is.NoErr(err)
-	dir, err := d.fetch(nil)
+	dir, err := d.fetch()
 	is.NoErr(err)
 	d.write(t, map[string]string{"a": "two"})
 	is.NoErr(os.Chtimes(filepath.Join(d.from, "a"), time.Time{}, info.ModTime()))
-	_, err = d.fetch(nil)
+	_, err = d.fetch()
 	is.NoErr(err)
 	data, err := os.ReadFile(filepath.Join(dir, "a"))
 	is.NoErr(err)
@@ -119,28 +117,28 @@ func TestWhatCannotBeCopied(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		files  map[string]string
-		also   func(d *desk) error
+		also   func(d *scenario) error
 		reason api.Reason
 		names  string
 	}{
 		{"an absolute link", map[string]string{"a/l": "->/etc/passwd"}, nil, api.ReasonSyncLeavesFolder, "a/l"},
 		{"a link out", map[string]string{"a/l": "->../../x"}, nil, api.ReasonSyncLeavesFolder, "a/l"},
 		{"a link up behind a folder", map[string]string{"a/l": "->b/../c"}, nil, api.ReasonSyncLeavesFolder, "a/l"},
-		{"no folder", nil, func(d *desk) error { return os.RemoveAll(d.from) }, api.ReasonDirectoryMissing, "proj"},
+		{"no folder", nil, func(d *scenario) error { return os.RemoveAll(d.from) }, api.ReasonDirectoryMissing, "proj"},
 		{"a name that is not UTF-8", map[string]string{"a\xff": ""}, nil, api.ReasonSyncFailed, `a\xff`},
-		{"too large", map[string]string{"small": "", "data/models/big": ""}, func(d *desk) error {
+		{"too large", map[string]string{"small": "", "data/models/big": ""}, func(d *scenario) error {
 			return os.Truncate(filepath.Join(d.from, "data/models/big"), 1<<30+1)
 		}, api.ReasonSyncTooLarge, "data/models"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			d := newDesk(t)
+			d := newScenario(t)
 			d.write(t, test.files)
 			if test.also != nil {
 				is.NoErr(test.also(d))
 			}
-			_, err := d.fetch(nil)
+			_, err := d.fetch()
 			is.True(errors.Is(err, test.reason))
 			known, _ := errors.AsType[*api.Error](err)
 			is.True(strings.Contains(known.Message, test.names)) // the message names it
@@ -150,13 +148,13 @@ func TestWhatCannotBeCopied(t *testing.T) {
 
 func TestOnlyWhoMayIsGivenTheFolder(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newScenario(t)
 	for _, test := range []struct {
 		of    api.JobID
 		epoch uint64
 		want  api.Reason
 	}{{job, 2, api.ReasonStaleEpoch}, {"j11111111", 3, api.ReasonNoSuchJob}} {
-		_, err := d.here.Fetch(context.Background(), test.of, test.epoch, there, d.who, d.from, nil)
+		_, err := d.here.Fetch(context.Background(), test.of, test.epoch, there, d.who, d.from)
 		if !errors.Is(err, test.want) {
 			t.Errorf("%v, want %s", err, test.want)
 		}
@@ -169,30 +167,30 @@ func TestTheRightsOfTheAccountCount(t *testing.T) {
 	}
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{"mine": "x", "secret": "x"})
 	is.NoErr(os.Lchown(filepath.Join(d.from, "secret"), 0, 0))
 	is.NoErr(os.Chmod(filepath.Join(d.from, "secret"), 0o600))
-	_, err := d.fetch(nil)
+	_, err := d.fetch()
 	is.True(errors.Is(err, api.ReasonPermissionDenied))
 	is.NoErr(os.Remove(filepath.Join(d.from, "secret")))
 
 	is.NoErr(os.RemoveAll(filepath.Join(d.home, ".fulmen")))
 	is.NoErr(os.Chown(d.home, 0, 0)) // the receiver may not write there
-	_, err = d.fetch(nil)
+	_, err = d.fetch()
 	is.True(errors.Is(err, api.ReasonPermissionDenied))
 
 	d.who.UID = 0
-	_, err = d.fetch(nil)
+	_, err = d.fetch()
 	is.True(errors.Is(err, api.ReasonAccountForbidden))
 }
 
 func TestOldCopiesGo(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := newDesk(t)
+	d := newScenario(t)
 	d.write(t, map[string]string{"a": "a"})
-	first, err := d.fetch(nil)
+	first, err := d.fetch()
 	is.NoErr(err)
 	is.NoErr(d.here.Clean(context.Background(), d.who, nil))
 	is.Equal(len(tree(t, first)), 1) // it was used just now

@@ -2,26 +2,29 @@ package files_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
+	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
@@ -56,26 +59,67 @@ const (
 	job   = api.JobID("j00000000")
 )
 
-// desk is two nodes; a folder of there is fetched to here.
-type desk struct {
-	*peertest.Desk
+// scenario is two nodes; a folder of there is fetched to here.
+type scenario struct {
+	*peertest.Network
 	here, there *files.Files
 	config      files.Config
 	peers       *peer.Peers // of here
 	from, home  string
 	who         account.Account
+	sent        atomic.Int64 // bytes of the contents of files
 }
 
-// newDesk makes folders of the account that an unprivileged job would have: nobody
+// counting peers count what they are sent of the contents of files.
+type counting struct {
+	peer.Caller
+	sent *atomic.Int64
+}
+
+func (c counting) Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
+	conn, err := c.Caller.Stream(ctx, node, first)
+	return &countedConn{Conn: conn, sent: c.sent}, err
+}
+
+type countedConn struct {
+	net.Conn
+	sent *atomic.Int64
+	head []byte // of a frame, as far as it has come
+	left int    // of its body
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		if c.left == 0 {
+			c.head, rest = append(c.head, rest[0]), rest[1:]
+			if len(c.head) == 5 {
+				c.left = int(binary.BigEndian.Uint32(c.head[1:]))
+			}
+		} else {
+			some := min(c.left, len(rest))
+			if wire.Kind(c.head[0]) == wire.Data {
+				c.sent.Add(int64(some))
+			}
+			c.left, rest = c.left-some, rest[some:]
+		}
+		if len(c.head) == 5 && c.left == 0 {
+			c.head = nil
+		}
+	}
+	return n, err
+}
+
+// newScenario makes folders of the account that an unprivileged job would have: nobody
 // where this is root, else whoever runs the tests.
-func newDesk(t testing.TB) *desk {
+func newScenario(t testing.TB) *scenario {
 	t.Helper()
 	base, err := os.MkdirTemp("", "files")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
-	d := &desk{Desk: peertest.NewDesk(), from: filepath.Join(base, "theirs", "proj"), home: filepath.Join(base, "home")}
+	d := &scenario{Network: peertest.NewNetwork(), from: filepath.Join(base, "theirs", "proj"), home: filepath.Join(base, "home")}
 	d.who = account.Account{Name: "me", UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Home: d.home}
 	if os.Geteuid() == 0 {
 		d.who = account.Account{Name: "nobody", UID: 65534, GID: 65534, Groups: []uint32{65534}, Home: d.home}
@@ -95,17 +139,17 @@ func newDesk(t testing.TB) *desk {
 		Account: func(string) (account.Account, error) { return d.who, nil },
 		Allowed: func(gate.Known) (string, string, error) { return d.from, "me", nil },
 	}
-	known := gatetest.Job(api.JobSpec{Job: job, Principal: api.Principal{User: "me", Node: here}}, 3, here, there)
-	d.config, d.peers = config, peer.New(here, d.Add(here), gatetest.For(here, clock, known))
-	config.Peers = d.peers
+	known := peertest.Job(api.JobSpec{Job: job, Principal: api.Principal{User: "me", Node: here}}, 3, here, there)
+	d.config, d.peers = config, peer.New(here, d.Add(here), peertest.GateFor(here, clock, known))
+	config.Peers = counting{d.peers, &d.sent}
 	d.here = files.New(config)
-	config.Peers = peer.New(there, d.Add(there), gatetest.For(there, clock, known))
+	config.Peers = peer.New(there, d.Add(there), peertest.GateFor(there, clock, known))
 	d.there = files.New(config)
 	return d
 }
 
 // own gives what lies in the folders to the account.
-func (d *desk) own(t testing.TB) {
+func (d *scenario) own(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		return
@@ -121,7 +165,7 @@ func (d *desk) own(t testing.TB) {
 }
 
 // write puts files into the sender's folder; one whose text begins with -> is a link.
-func (d *desk) write(t testing.TB, files map[string]string) {
+func (d *scenario) write(t testing.TB, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		at := filepath.Join(d.from, name)
@@ -142,8 +186,8 @@ func (d *desk) write(t testing.TB, files map[string]string) {
 	d.own(t)
 }
 
-func (d *desk) fetch(progress func(done, total int64)) (string, error) {
-	return d.here.Fetch(context.Background(), job, 3, there, d.who, d.from, progress)
+func (d *scenario) fetch() (string, error) {
+	return d.here.Fetch(context.Background(), job, 3, there, d.who, d.from)
 }
 
 // tree reads a folder: what each path holds, or where it leads.

@@ -17,7 +17,7 @@ import (
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/native"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // TestRandomFoldersAndChanges copies folders that change at random: whatever was
@@ -28,7 +28,7 @@ func TestRandomFoldersAndChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range seeds.Upto(t, 12) {
+	for seed := range testkit.Upto(t, 12) {
 		random := seed.Source(1)
 		from, home := t.TempDir(), t.TempDir()
 		if from, err = filepath.EvalSymlinks(from); err != nil {
@@ -105,7 +105,7 @@ func copyOnce(clock native.Clock, from, home string) error {
 func task(rest io.Reader, value any) io.Reader {
 	var first bytes.Buffer
 	c := wire.NewConn(nil, &first)
-	_ = c.Say(wire.Task, value)
+	_ = c.Send(wire.Task, value)
 	_ = c.Flush()
 	return io.MultiReader(&first, rest)
 }

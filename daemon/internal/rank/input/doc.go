@@ -2,7 +2,7 @@
 // their size.
 //
 // A rank's input comes over one connection from the node of whoever types it, in
-// the messages of package rankio, and goes on to the rank's shim. Every byte has
+// the messages of package peer, and goes on to the rank's shim. Every byte has
 // its place in the rank's input, and the shim alone counts how far the program
 // was given it. So nothing is lost or doubled when either daemon, or the way
 // between them, goes and comes back: the first thing that is said over a new

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
@@ -19,7 +19,7 @@ func TestARepeatedPieceCountsOnce(t *testing.T) {
 	r := newRig(t, `cat; echo over`)
 	r.start()
 	g := r.open(ada)
-	is.Equal(g.next(), rankio.Taken{})
+	is.Equal(g.next(), peer.Taken{})
 	g.give(0, "one ", false)
 	g.give(0, "one ", false)
 	g.give(2, "e two ", false)
@@ -27,7 +27,7 @@ func TestARepeatedPieceCountsOnce(t *testing.T) {
 	eventually(t, "the input", func() bool { return r.printed() == "one two " })
 	g.give(8, "three", true)
 	g.give(8, "three", true)
-	for m := rankio.Message(nil); m != (rankio.Taken{Bytes: 13, Ended: true}); {
+	for m := peer.Message(nil); m != (peer.Taken{Bytes: 13, Ended: true}); {
 		m = g.next()
 	}
 	<-r.ended
@@ -40,9 +40,9 @@ func TestAGapIsRefused(t *testing.T) {
 	r := newRig(t, `cat`)
 	r.start()
 	g := r.open(ada)
-	is.Equal(g.next(), rankio.Taken{})
+	is.Equal(g.next(), peer.Taken{})
 	g.give(3, "late", false)
-	is.Equal(g.next().(rankio.Refused).Error.Data.Reason, api.ReasonInputLost)
+	is.Equal(g.next().(peer.Refused).Error.Data.Reason, api.ReasonInputLost)
 }
 
 // TestADaemonThatIsReplaced has the daemon go while a program does not read: the
@@ -54,10 +54,10 @@ func TestADaemonThatIsReplaced(t *testing.T) {
 	r.start()
 	input := strings.Repeat("0123456789abcdef", 1<<16) // a mebibyte
 	first := r.open(ada)
-	is.Equal(first.next(), rankio.Taken{})
+	is.Equal(first.next(), peer.Taken{})
 	go func() {
-		for at := 0; at < len(input); at += rankio.MaxPiece {
-			if first.to.Send(rankio.Given{Offset: int64(at), Data: []byte(input[at : at+rankio.MaxPiece])}) != nil {
+		for at := 0; at < len(input); at += peer.MaxPiece {
+			if first.to.Send(peer.Given{Offset: int64(at), Data: []byte(input[at : at+peer.MaxPiece])}) != nil {
 				return
 			}
 		}
@@ -67,15 +67,15 @@ func TestADaemonThatIsReplaced(t *testing.T) {
 	r.daemon()
 
 	second := r.open(ada)
-	at := second.next().(rankio.Taken).Bytes
+	at := second.next().(peer.Taken).Bytes
 	is.True(at > 0 && at < int64(len(input))) // as much as a pipe holds
 	go func() {
-		for ; at < int64(len(input)); at += rankio.MaxPiece {
-			if second.to.Send(rankio.Given{Offset: at, Data: []byte(input[at:min(at+rankio.MaxPiece, int64(len(input)))])}) != nil {
+		for ; at < int64(len(input)); at += peer.MaxPiece {
+			if second.to.Send(peer.Given{Offset: at, Data: []byte(input[at:min(at+peer.MaxPiece, int64(len(input)))])}) != nil {
 				return
 			}
 		}
-		_ = second.to.Send(rankio.Given{Offset: int64(len(input)), End: true})
+		_ = second.to.Send(peer.Given{Offset: int64(len(input)), End: true})
 	}()
 	is.NoErr(syscall.Kill(r.pid(), syscall.SIGUSR1))
 	second.taken(int64(len(input)))
@@ -93,8 +93,8 @@ func TestTheLastOneGivesTheInput(t *testing.T) {
 	first.give(0, "one ", false)
 	first.taken(4)
 	second := r.open(ada)
-	is.Equal(first.next().(rankio.Refused).Error.Data.Reason, api.ReasonInputElsewhere)
-	is.Equal(second.next(), rankio.Taken{Bytes: 4})
+	is.Equal(first.next().(peer.Refused).Error.Data.Reason, api.ReasonInputElsewhere)
+	is.Equal(second.next(), peer.Taken{Bytes: 4})
 	second.give(4, "two", true)
 	<-r.ended
 	is.Equal(r.printed(), "one two")
@@ -111,21 +111,21 @@ func TestARankThatHasEndedWantsNothing(t *testing.T) {
 	g.taken(5)
 	for isOver := false; !isOver; { // told, or cut off with the shim: who comes back is told
 		m, err := g.from.Next()
-		taken, ok := m.(rankio.Taken)
+		taken, ok := m.(peer.Taken)
 		isOver = err != nil || ok && taken.Ended
 	}
 	<-r.ended
-	is.Equal(r.open(ada).next(), rankio.Taken{Ended: true}) // also for whoever comes later
+	is.Equal(r.open(ada).next(), peer.Taken{Ended: true}) // also for whoever comes later
 }
 
 func TestWhoMayGive(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	r := newRig(t, "")
-	is.Equal(r.open(eve).next().(rankio.Refused).Error.Data.Reason, api.ReasonNotYourJob)
+	is.Equal(r.open(eve).next().(peer.Refused).Error.Data.Reason, api.ReasonNotYourJob)
 	forged := api.Principal{User: "ada", Node: here}
-	is.Equal(r.open(forged).next().(rankio.Refused).Error.Data.Reason, api.ReasonPeerNotAllowed)
-	is.Equal(r.open(ada).next().(rankio.Refused).Error.Data.Reason, api.ReasonUnreachable) // it does not run yet
+	is.Equal(r.open(forged).next().(peer.Refused).Error.Data.Reason, api.ReasonPeerNotAllowed)
+	is.Equal(r.open(ada).next().(peer.Refused).Error.Data.Reason, api.ReasonUnreachable) // it does not run yet
 	err := r.giver.Call(t.Context(), here, "peer.resize", api.PeerResizeParams{Rank: rank, By: eve, Rows: 1, Columns: 1}, nil)
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonNotYourJob)
 }

@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
-	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shim"
@@ -24,8 +22,8 @@ import (
 const (
 	here  = api.NodeID("cpv0cwypxp44qw0p")
 	there = api.NodeID("71532pmrr5f6wz0c")
-	// patience is how long a test waits for what must come.
-	patience = 2 * time.Minute
+	// timeout is how long a test waits for what must come.
+	timeout = 2 * time.Minute
 )
 
 var (
@@ -44,22 +42,22 @@ func (h hurried) AfterFunc(d time.Duration, f func()) native.Timer {
 }
 
 // adas is the job of the rank, and ada's.
-var adas = gatetest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here)
+var adas = peertest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here)
 
 // rig is a node with one rank, and another node that gives it input.
 type rig struct {
-	t     *testing.T
-	spec  shimproto.Spec
-	shim  *ranktest.Shim
-	ended chan struct{}
-	desk  *peertest.Desk
-	giver *peer.Peers
+	t        *testing.T
+	spec     shimproto.Spec
+	shim     *ranktest.Shim
+	ended    chan struct{}
+	scenario *peertest.Network
+	giver    *peer.Peers
 }
 
 func newRig(t *testing.T, script string) *rig {
 	t.Helper()
-	desk := peertest.NewDesk()
-	r := &rig{t: t, spec: ranktest.Spec(t, script), ended: make(chan struct{}), desk: desk, giver: peer.New(there, desk.Add(there), gatetest.For(there, nil, nil))}
+	scenario := peertest.NewNetwork()
+	r := &rig{t: t, spec: ranktest.Spec(t, script), ended: make(chan struct{}), scenario: scenario, giver: peer.New(there, scenario.Add(there), peertest.GateFor(there, nil, nil))}
 	r.spec.Stdin = shimproto.StdinSocket
 	r.daemon()
 	return r
@@ -73,9 +71,9 @@ func (r *rig) daemon() {
 		r.t.Fatal(err)
 	}
 	input.New(input.Config{
-		Peers: peer.New(here, r.desk.Add(here), gatetest.For(here, clock, adas)), Clock: hurried{clock},
-		Shim: func(ref api.RankRef) (input.Shim, bool) {
-			return input.Shim{Socket: r.spec.Socket, Epoch: uint64(r.spec.Epoch)}, ref == rank
+		Peers: peer.New(here, r.scenario.Add(here), peertest.GateFor(here, clock, adas)), Clock: hurried{clock},
+		Shim: func(ref api.RankRef) (string, uint64, bool) {
+			return r.spec.Socket, uint64(r.spec.Epoch), ref == rank
 		},
 		Ended: func(api.RankRef) <-chan struct{} { return r.ended },
 	})
@@ -111,8 +109,8 @@ func (r *rig) printed() string {
 type giver struct {
 	t    *testing.T
 	conn net.Conn
-	to   *rankio.Writer
-	from *rankio.Reader
+	to   *peer.Writer
+	from *peer.Reader
 }
 
 func (r *rig) open(by api.Principal) *giver {
@@ -122,19 +120,19 @@ func (r *rig) open(by api.Principal) *giver {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { conn.Close() })
-	return &giver{t: r.t, conn: conn, to: rankio.NewWriter(conn), from: rankio.NewReader(conn)}
+	return &giver{t: r.t, conn: conn, to: peer.NewWriter(conn), from: peer.NewReader(conn)}
 }
 
 // next is the next message that is no beat.
-func (g *giver) next() rankio.Message {
+func (g *giver) next() peer.Message {
 	g.t.Helper()
-	_ = g.conn.SetReadDeadline(time.Now().Add(patience))
+	_ = g.conn.SetReadDeadline(time.Now().Add(timeout))
 	for {
 		m, err := g.from.Next()
 		if err != nil {
 			g.t.Fatal(err)
 		}
-		if _, beat := m.(rankio.Beat); !beat {
+		if _, beat := m.(peer.Beat); !beat {
 			return m
 		}
 	}
@@ -144,7 +142,7 @@ func (g *giver) next() rankio.Message {
 func (g *giver) taken(bytes int64) {
 	g.t.Helper()
 	for {
-		if m, ok := g.next().(rankio.Taken); ok && m.Bytes >= bytes {
+		if m, ok := g.next().(peer.Taken); ok && m.Bytes >= bytes {
 			return
 		}
 	}
@@ -152,7 +150,7 @@ func (g *giver) taken(bytes int64) {
 
 func (g *giver) give(offset int64, data string, end bool) {
 	g.t.Helper()
-	if err := g.to.Send(rankio.Given{Offset: offset, Data: []byte(data), End: end}); err != nil {
+	if err := g.to.Send(peer.Given{Offset: offset, Data: []byte(data), End: end}); err != nil {
 		g.t.Fatal(err)
 	}
 }
@@ -160,7 +158,7 @@ func (g *giver) give(offset int64, data string, end bool) {
 // eventually waits for something that nothing announces to a test.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	end := time.After(patience)
+	end := time.After(timeout)
 	for !is() {
 		select {
 		case <-end:

@@ -8,17 +8,8 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
-	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/native"
 )
-
-// Shim is how the shim of a rank is spoken to.
-type Shim struct {
-	// Socket is the path of its socket.
-	Socket string
-	// Epoch is that of the job's home which this node obeys.
-	Epoch uint64
-}
 
 // Config is what a Server needs.
 type Config struct {
@@ -26,8 +17,9 @@ type Config struct {
 	Peers peer.Caller
 	// Clock times beats.
 	Clock native.Clock
-	// Shim finds the shim of a rank of this node; false = the node has no such rank.
-	Shim func(api.RankRef) (Shim, bool)
+	// Shim gives the path of the socket of a rank's shim, and the epoch of the job's home
+	// which this node obeys; false = the node has no such rank.
+	Shim func(api.RankRef) (socket string, epoch uint64, runs bool)
 	// Ended is closed when the rank has ended.
 	Ended func(api.RankRef) <-chan struct{}
 }
@@ -49,8 +41,8 @@ func New(c Config) *Server {
 }
 
 func (s *Server) serve(ctx context.Context, _ gate.Acting, refused error, first api.PeerConn, conn net.Conn) {
-	to := rankio.NewWriter(conn)
-	refuse := func(err error) { _ = to.Send(rankio.Refused{Error: api.AsError(err)}) }
+	to := peer.NewWriter(conn)
+	refuse := func(err error) { _ = to.Send(peer.Refused{Error: api.AsError(err)}) }
 	if refused != nil {
 		refuse(refused)
 		return
@@ -59,26 +51,17 @@ func (s *Server) serve(ctx context.Context, _ gate.Acting, refused error, first 
 		refuse(api.NewError(api.ReasonMissingField, "input"))
 		return
 	}
-	shim, err := s.shim(first.Rank)
-	if err != nil {
-		refuse(err)
+	socket, epoch, runs := s.config.Shim(first.Rank)
+	if !runs {
+		refuse(api.NewError(api.ReasonNoSuchRank, first.Rank.String()))
 		return
 	}
 	session := &session{server: s, rank: first.Rank, conn: conn, to: to, ended: s.config.Ended(first.Rank)}
 	s.replace(session)
 	defer s.forget(session)
-	if err := session.run(ctx, shim); err != nil {
+	if err := session.run(ctx, socket, epoch); err != nil {
 		refuse(err)
 	}
-}
-
-// shim finds the shim of a rank of this node.
-func (s *Server) shim(rank api.RankRef) (Shim, error) {
-	shim, ok := s.config.Shim(rank)
-	if !ok {
-		return Shim{}, api.NewError(api.ReasonNoSuchRank, rank.String())
-	}
-	return shim, nil
 }
 
 // replace makes a session the one whose bytes count, and ends the one before.
@@ -103,9 +86,9 @@ func (s *Server) forget(old *session) {
 }
 
 func (s *Server) resize(ctx context.Context, _ gate.Acting, p api.PeerResizeParams) (any, error) {
-	shim, err := s.shim(p.Rank)
-	if err != nil {
-		return nil, err
+	socket, epoch, runs := s.config.Shim(p.Rank)
+	if !runs {
+		return nil, api.NewError(api.ReasonNoSuchRank, p.Rank.String())
 	}
-	return api.Empty{}, resize(ctx, shim, p)
+	return api.Empty{}, resize(ctx, socket, epoch, p)
 }

@@ -8,22 +8,22 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 )
 
-// hearOfEnd is how long after a shim has closed the connection the rank's end may
+// endKnownWithin is how long after a shim has closed the connection the rank's end may
 // become known: it closes because of that end, or because it was killed.
-const hearOfEnd = 2 * time.Second
+const endKnownWithin = 2 * time.Second
 
 // session is one connection that gives a rank input.
 type session struct {
 	server *Server
 	rank   api.RankRef
 	conn   net.Conn
-	to     *rankio.Writer
+	to     *peer.Writer
 	ended  <-chan struct{}
 
 	replaced atomic.Bool // end is about to be called
@@ -36,10 +36,10 @@ type session struct {
 }
 
 // run carries input until either side ends. An error is for whoever gives it.
-func (s *session) run(ctx context.Context, to Shim) error {
+func (s *session) run(ctx context.Context, socket string, epoch uint64) error {
 	defer s.quiet()
-	s.sayBeat()
-	conn, program, err := attach(ctx, shim.InputSocket(to.Socket), s.rank, to.Epoch)
+	s.reportBeat()
+	conn, program, err := attach(ctx, shim.InputSocket(socket), s.rank, epoch)
 	if err != nil {
 		return s.unlessEnded(err)
 	}
@@ -51,7 +51,7 @@ func (s *session) run(ctx context.Context, to Shim) error {
 		return s.unlessEnded(unanswered(s.rank, program))
 	}
 	s.next = taken.Bytes
-	if s.to.Send(rankio.Taken{Bytes: taken.Bytes}) != nil {
+	if s.to.Send(peer.Taken{Bytes: taken.Bytes}) != nil {
 		return nil
 	}
 	answers := make(chan struct{})
@@ -66,19 +66,19 @@ func (s *session) run(ctx context.Context, to Shim) error {
 		_ = program.Close()
 		<-answers
 	}()
-	from := rankio.NewReader(s.conn)
+	from := peer.NewReader(s.conn)
 	for {
 		m, err := from.Next()
 		if err != nil {
 			return nil // the giver is gone, and the program's input goes on
 		}
-		given, ok := m.(rankio.Given)
+		given, ok := m.(peer.Given)
 		if !ok {
 			continue
 		}
 		refusal, err := s.give(conn, given)
 		if refusal != nil {
-			_ = s.to.Send(rankio.Refused{Error: refusal}) // before the connection is closed with the shim's
+			_ = s.to.Send(peer.Refused{Error: refusal}) // before the connection is closed with the shim's
 		}
 		if refusal != nil || err != nil {
 			// Without the shim the giver gives to nobody. What became of the rank is said
@@ -90,9 +90,9 @@ func (s *session) run(ctx context.Context, to Shim) error {
 
 // give passes on what the shim does not have yet. A refusal is for the giver; an
 // error is of the connection to the shim.
-func (s *session) give(to net.Conn, g rankio.Given) (refusal *api.Error, err error) {
+func (s *session) give(to net.Conn, g peer.Given) (refusal *api.Error, err error) {
 	if g.Offset > s.next {
-		return api.Errorf(api.ReasonInputLost, s.rank.String(), "%s has input up to %d, and the next piece begins at %d.", s.rank, s.next, g.Offset), nil
+		return api.Errorf(api.ReasonInputLost, s.rank.String(), "A piece of the input of %s is missing: it has %d bytes, and the next piece begins at byte %d.", s.rank, s.next, g.Offset), nil
 	}
 	if known := s.next - g.Offset; known < int64(len(g.Data)) {
 		n, err := to.Write(g.Data[known:])
@@ -118,15 +118,15 @@ func (s *session) answer(program *shimproto.DaemonConn) {
 		switch reply := reply.(type) {
 		case shimproto.InputTaken:
 			taken = reply.Bytes
-			if s.to.Send(rankio.Taken{Bytes: taken}) != nil {
+			if s.to.Send(peer.Taken{Bytes: taken}) != nil {
 				return
 			}
 		case shimproto.Status:
-			_ = s.to.Send(rankio.Taken{Bytes: taken, Ended: true})
+			_ = s.to.Send(peer.Taken{Bytes: taken, Ended: true})
 		}
 	}
-	if s.hasEnded(hearOfEnd) {
-		_ = s.to.Send(rankio.Taken{Bytes: taken, Ended: true})
+	if s.hasEnded(endKnownWithin) {
+		_ = s.to.Send(peer.Taken{Bytes: taken, Ended: true})
 	}
 }
 
@@ -136,23 +136,16 @@ func (s *session) unlessEnded(err error) error {
 	if !s.hasEnded(0) {
 		return err
 	}
-	_ = s.to.Send(rankio.Taken{Ended: true})
+	_ = s.to.Send(peer.Taken{Ended: true})
 	return nil
 }
 
 func (s *session) hasEnded(within time.Duration) bool {
-	late := make(chan struct{})
-	timer := s.server.config.Clock.AfterFunc(within, func() { close(late) })
-	defer timer.Stop()
+	native.Wait(context.Background(), s.server.config.Clock, within, s.ended)
 	select {
 	case <-s.ended:
 		return true
 	default:
-	}
-	select {
-	case <-s.ended:
-		return true
-	case <-late:
 		return false
 	}
 }
@@ -160,18 +153,18 @@ func (s *session) hasEnded(within time.Duration) bool {
 // end ends the session for a reason.
 func (s *session) end(why *api.Error) {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(answerWithin))
-	_ = s.to.Send(rankio.Refused{Error: why})
+	_ = s.to.Send(peer.Refused{Error: why})
 	_ = s.conn.Close()
 }
 
-// sayBeat says now and then that the node is there.
-func (s *session) sayBeat() {
+// reportBeat says now and then that the node is there.
+func (s *session) reportBeat() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.over {
-		s.beat = s.server.config.Clock.AfterFunc(rankio.BeatEvery, func() {
-			if s.to.Send(rankio.Beat{}) == nil {
-				s.sayBeat()
+		s.beat = s.server.config.Clock.AfterFunc(peer.BeatEvery, func() {
+			if s.to.Send(peer.Beat{}) == nil {
+				s.reportBeat()
 			}
 		})
 	}

@@ -42,13 +42,13 @@ func attach(ctx context.Context, path string, rank api.RankRef, epoch uint64) (n
 	return conn, shim, nil
 }
 
-func resize(ctx context.Context, to Shim, p api.PeerResizeParams) error {
-	request := shimproto.Resize{RequestHeader: header(2, to.Epoch), Terminal: shimproto.Terminal{Rows: p.Rows, Columns: p.Columns}}
+func resize(ctx context.Context, socket string, epoch uint64, p api.PeerResizeParams) error {
+	request := shimproto.Resize{RequestHeader: header(2, epoch), Terminal: shimproto.Terminal{Rows: p.Rows, Columns: p.Columns}}
 	if err := request.Terminal.Check(); err != nil {
 		bad, _ := errors.AsType[*shimproto.FieldError](err)
 		return api.Errorf(api.ReasonBadValue, bad.Field, "%s: %s.", bad.Field, bad.Problem)
 	}
-	_, shim, err := attach(ctx, to.Socket, p.Rank, to.Epoch)
+	_, shim, err := attach(ctx, socket, p.Rank, epoch)
 	if err != nil {
 		return err
 	}

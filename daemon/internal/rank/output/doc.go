@@ -2,7 +2,7 @@
 //
 // A rank's shim keeps its streams in capped files, and never waits for a reader.
 // This package reads those files, whoever asks and however often, and sends them
-// over a connection for each reader, in the messages of package rankio: so a
+// over a connection for each reader, in the messages of package peer: so a
 // reader that is slow, or stalls for ever, holds up nothing but his own
 // connection, and finds a hole where the cap has taken what he did not fetch in
 // time. What is not kept is said as skipped bytes, so that offsets stay true.

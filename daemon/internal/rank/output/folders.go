@@ -66,20 +66,20 @@ func (f *folders) run(w *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			f.tell(filepath.Dir(event.Name))
+			f.notify(filepath.Dir(event.Name))
 		case err, ok := <-w.Errors:
 			if !ok {
 				return
 			}
 			if err != nil {
-				f.tell("") // events were lost, and may have been anybody's
+				f.notify("") // events were lost, and may have been anybody's
 			}
 		}
 	}
 }
 
-// tell hints the readers of a folder, or of all.
-func (f *folders) tell(folder string) {
+// notify hints the readers of a folder, or of all.
+func (f *folders) notify(folder string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, readers := range f.readers {

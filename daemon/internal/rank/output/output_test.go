@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
@@ -31,7 +31,7 @@ func TestFollowingARank(t *testing.T) {
 	g.until(func() bool { return g.beats > 1 }) // nothing is printed, and the reader knows that somebody is there
 	is.True(g.end == nil)
 	r.release("end")
-	is.Equal(*g.all().end, rankio.End{OutBytes: 7, ErrBytes: 4, Ended: true})
+	is.Equal(*g.all().end, peer.End{OutBytes: 7, ErrBytes: 4, Ended: true})
 	is.Equal(late.all().out(), "e\ntwo")
 	is.Equal(string(late.text[api.StreamErr]), "bad\n")
 }
@@ -62,14 +62,14 @@ func TestWhatThePreparationPrinted(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t, `echo ran; echo ran >&2`)
 	path := filepath.Join(r.folder, api.PrepareFile)
-	is.Equal(*r.open(api.PeerOutput{By: ada, Prepare: true}).all().end, rankio.End{}) // there is none
+	is.Equal(*r.open(api.PeerOutput{By: ada, Prepare: true}).all().end, peer.End{}) // there is none
 	g := r.open(api.PeerOutput{By: ada, Prepare: true, Follow: true})
 	g.until(func() bool { return g.beats > 0 })
 	is.NoErr(os.WriteFile(path, []byte("resolving\n"), 0o600))
 	g.until(func() bool { return string(g.text[api.StreamErr]) == "resolving\n" })
 	is.NoErr(os.WriteFile(path, []byte("resolving\ninstalled\n"), 0o600))
 	<-r.start()
-	is.Equal(*g.all().end, rankio.End{ErrBytes: 20, Ended: true})
+	is.Equal(*g.all().end, peer.End{ErrBytes: 20, Ended: true})
 	is.Equal(string(g.text[api.StreamErr]), "resolving\ninstalled\n")
 	is.Equal(g.out(), "")
 	is.Equal(string(r.open(api.PeerOutput{By: ada, Prepare: true, ErrBytes: -10}).all().text[api.StreamErr]), "installed\n")
@@ -139,7 +139,7 @@ func TestAKilledShim(t *testing.T) {
 	_, err := shimproto.ReadExit(r.folder)
 	is.True(os.IsNotExist(err))
 	close(r.ended) // the supervisor knows
-	is.Equal(*g.all().end, rankio.End{OutBytes: 6, Ended: true})
+	is.Equal(*g.all().end, peer.End{OutBytes: 6, Ended: true})
 }
 
 func TestATerminalHasOneStream(t *testing.T) {
@@ -165,9 +165,9 @@ func TestWhoMaySee(t *testing.T) {
 	conn, err := r.reader.Stream(t.Context(), here, api.PeerConn{
 		Carries: api.ConnOutput, Rank: api.RankRef{Job: rank.Job, Attempt: 2, Rank: 1}, Output: &api.PeerOutput{By: ada}})
 	is.NoErr(err)
-	m, err := rankio.NewReader(conn).Next()
+	m, err := peer.NewReader(conn).Next()
 	is.NoErr(err)
-	is.Equal(m.(rankio.Refused).Error.Data.Reason, api.ReasonNoSuchRank)
+	is.Equal(m.(peer.Refused).Error.Data.Reason, api.ReasonNoSuchRank)
 }
 
 func TestALinkInPlaceOfALog(t *testing.T) {
@@ -205,7 +205,7 @@ func TestWhatTheDiskDidNotTake(t *testing.T) {
 		g := r.open(api.PeerOutput{By: ada, Follow: follow}).all()
 		is.Equal(g.out(), "some\n")
 		is.Equal(g.refused.Data.Reason, api.ReasonOutputLost)
-		is.Equal(g.refused.Message, "The disk did not take 100 bytes of what rank 1 printed: no space left on device.")
+		is.Equal(g.refused.Message, "100 bytes of what rank 1 printed could not be written to the disk: no space left on device.")
 	}
 	is.True(r.open(api.PeerOutput{By: ada, Prepare: true}).all().refused == nil)
 }

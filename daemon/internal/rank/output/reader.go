@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shimproto"
 )
@@ -43,7 +43,7 @@ type stream struct {
 func newReader(s *Server, rank api.RankRef, folder string, want api.PeerOutput) *reader {
 	path := func(stream string) string { return filepath.Join(folder, stream+strconv.Itoa(rank.Rank)) }
 	r := &reader{
-		server: s, folder: folder, follow: want.Follow, ended: s.config.Ended(rank), buffer: make([]byte, rankio.MaxPiece),
+		server: s, folder: folder, follow: want.Follow, ended: s.config.Ended(rank), buffer: make([]byte, peer.MaxPiece),
 		streams: [2]*stream{
 			{name: api.StreamOut, path: path(api.OutFilePrefix), begin: want.OutBytes},
 			{name: api.StreamErr, path: path(api.ErrFilePrefix), begin: want.ErrBytes},
@@ -64,7 +64,7 @@ func (r *reader) close() {
 }
 
 // run sends until the end, or until nobody reads any more.
-func (r *reader) run(ctx context.Context, to *rankio.Writer) error {
+func (r *reader) run(ctx context.Context, to *peer.Writer) error {
 	hint, release := (<-chan struct{})(nil), func() {}
 	if r.follow {
 		// Watched first and read then: what comes between the two is not missed.
@@ -85,17 +85,17 @@ func (r *reader) run(ctx context.Context, to *rankio.Writer) error {
 			if err := r.lost(); err != nil {
 				return err
 			}
-			return to.Send(rankio.End{
+			return to.Send(peer.End{
 				OutBytes: r.streams[0].offset, ErrBytes: r.streams[1].offset, Ended: r.follow || r.over(),
 			})
 		}
 		beat := make(chan struct{})
-		timer := r.server.config.Clock.AfterFunc(rankio.BeatEvery, func() { close(beat) })
+		timer := r.server.config.Clock.AfterFunc(peer.BeatEvery, func() { close(beat) })
 		select {
 		case <-hint:
 		case <-r.ended:
 		case <-beat:
-			if err := to.Send(rankio.Beat{}); err != nil {
+			if err := to.Send(peer.Beat{}); err != nil {
 				return nil
 			}
 		case <-ctx.Done():
@@ -141,12 +141,12 @@ func (r *reader) lost() error {
 	if lost == 0 {
 		return nil
 	}
-	return api.Errorf(api.ReasonOutputLost, strconv.Itoa(end.Rank), "The disk did not take %d bytes of what rank %d printed: %s.",
+	return api.Errorf(api.ReasonOutputLost, strconv.Itoa(end.Rank), "%d bytes of what rank %d printed could not be written to the disk: %s.",
 		lost, end.Rank, cmp.Or(why, "it was full"))
 }
 
 // drain sends what there is, the streams in turn.
-func (r *reader) drain(ctx context.Context, to *rankio.Writer) error {
+func (r *reader) drain(ctx context.Context, to *peer.Writer) error {
 	for more := true; more; {
 		more = false
 		for _, s := range r.streams {
@@ -167,29 +167,29 @@ func (r *reader) drain(ctx context.Context, to *rankio.Writer) error {
 }
 
 // read is the next piece; io.EOF where there is none now.
-func (s *stream) read(buffer []byte, follow bool) (rankio.Piece, error) {
+func (s *stream) read(buffer []byte, follow bool) (peer.Piece, error) {
 	if s.path == "" {
-		return rankio.Piece{}, io.EOF
+		return peer.Piece{}, io.EOF
 	}
 	if s.log == nil {
 		if err := s.open(follow); errors.Is(err, fs.ErrNotExist) {
 			s.begin = max(s.begin, 0) // whatever comes is later than what was asked for
-			return rankio.Piece{}, io.EOF
+			return peer.Piece{}, io.EOF
 		} else if err != nil {
-			return rankio.Piece{}, err
+			return peer.Piece{}, err
 		}
 	}
 	if s.offset >= s.limit {
-		return rankio.Piece{}, io.EOF
+		return peer.Piece{}, io.EOF
 	}
 	n, skipped, err := s.log.ReadAt(buffer, s.offset)
 	if err != nil {
-		return rankio.Piece{}, err
+		return peer.Piece{}, err
 	}
 	if n == 0 {
-		return rankio.Piece{}, io.EOF
+		return peer.Piece{}, io.EOF
 	}
-	piece := rankio.Piece{Stream: s.name, Offset: s.offset + skipped, Skipped: skipped, Data: buffer[:n]}
+	piece := peer.Piece{Stream: s.name, Offset: s.offset + skipped, Skipped: skipped, Data: buffer[:n]}
 	s.offset = piece.Offset + int64(n)
 	return piece, nil
 }

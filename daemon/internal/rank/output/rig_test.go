@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
-	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/daemon/internal/rank/output"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
@@ -19,8 +17,8 @@ import (
 const (
 	here  = api.NodeID("cpv0cwypxp44qw0p")
 	there = api.NodeID("71532pmrr5f6wz0c")
-	// patience is how long a test waits for what must come.
-	patience = 2 * time.Minute
+	// timeout is how long a test waits for what must come.
+	timeout = 2 * time.Minute
 )
 
 var (
@@ -56,10 +54,10 @@ func newRig(t *testing.T, script string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := peertest.NewDesk()
-	r := &rig{t: t, folder: folder, spec: spec, ended: make(chan struct{}), reader: peer.New(there, desk.Add(there), gatetest.For(there, clock, nil))}
+	scenario := peertest.NewNetwork()
+	r := &rig{t: t, folder: folder, spec: spec, ended: make(chan struct{}), reader: peer.New(there, scenario.Add(there), peertest.GateFor(there, clock, nil))}
 	s := output.New(output.Config{
-		Peers: peer.New(here, desk.Add(here), gatetest.For(here, clock, gatetest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here))), Clock: hurried{clock},
+		Peers: peer.New(here, scenario.Add(here), peertest.GateFor(here, clock, peertest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here))), Clock: hurried{clock},
 		Folder: func(ref api.RankRef) (string, bool) { return folder, ref == rank },
 		Ended:  func(api.RankRef) <-chan struct{} { return r.ended },
 	})
@@ -85,12 +83,12 @@ func (r *rig) release(name string) { r.t.Helper(); ranktest.Touch(r.t, r.spec, n
 type got struct {
 	t       *testing.T
 	conn    net.Conn
-	from    *rankio.Reader
+	from    *peer.Reader
 	text    map[api.OutputStream][]byte
 	offset  map[api.OutputStream]int64 // of the next byte
 	skipped int64
 	beats   int
-	end     *rankio.End
+	end     *peer.End
 	refused *api.Error
 }
 
@@ -101,31 +99,31 @@ func (r *rig) open(want api.PeerOutput) *got {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { conn.Close() })
-	return &got{t: r.t, conn: conn, from: rankio.NewReader(conn), text: map[api.OutputStream][]byte{}, offset: map[api.OutputStream]int64{}}
+	return &got{t: r.t, conn: conn, from: peer.NewReader(conn), text: map[api.OutputStream][]byte{}, offset: map[api.OutputStream]int64{}}
 }
 
 // until reads until the condition holds or the stream has ended.
 func (g *got) until(enough func() bool) *got {
 	g.t.Helper()
-	_ = g.conn.SetReadDeadline(time.Now().Add(patience))
+	_ = g.conn.SetReadDeadline(time.Now().Add(timeout))
 	for g.end == nil && g.refused == nil && !enough() {
 		m, err := g.from.Next()
 		if err != nil {
 			g.t.Fatal(err)
 		}
 		switch m := m.(type) {
-		case rankio.Piece:
+		case peer.Piece:
 			if next, seen := g.offset[m.Stream]; seen && next != m.Offset-m.Skipped {
 				g.t.Fatalf("a piece at %d after %d skipped, where %d ended", m.Offset, m.Skipped, next)
 			}
 			g.offset[m.Stream] = m.Offset + int64(len(m.Data))
 			g.skipped += m.Skipped
 			g.text[m.Stream] = append(g.text[m.Stream], m.Data...)
-		case rankio.Beat:
+		case peer.Beat:
 			g.beats++
-		case rankio.End:
+		case peer.End:
 			g.end = &m
-		case rankio.Refused:
+		case peer.Refused:
 			g.refused = m.Error
 		}
 	}

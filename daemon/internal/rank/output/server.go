@@ -8,7 +8,6 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
-	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/native"
 )
 
@@ -46,10 +45,10 @@ func New(c Config) *Server {
 func (s *Server) Close() error { return s.folders.close() }
 
 func (s *Server) serve(ctx context.Context, _ gate.Acting, refused error, first api.PeerConn, conn net.Conn) {
-	to := rankio.NewWriter(conn)
+	to := peer.NewWriter(conn)
 	defer s.readers.Add(-1)
 	if s.readers.Add(1) > MaxReaders {
-		_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonTooManySubscriptions, first.Rank.String())})
+		_ = to.Send(peer.Refused{Error: api.NewError(api.ReasonTooManySubscriptions, first.Rank.String())})
 		return
 	}
 	var r *reader
@@ -70,7 +69,7 @@ func (s *Server) serve(ctx context.Context, _ gate.Acting, refused error, first 
 		err = r.run(ctx, to)
 	}
 	if err != nil {
-		_ = to.Send(rankio.Refused{Error: api.AsError(err)})
+		_ = to.Send(peer.Refused{Error: api.AsError(err)})
 	}
 }
 

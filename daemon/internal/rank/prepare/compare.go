@@ -75,20 +75,20 @@ func difference(p string, nodes map[string][]string) api.Cause {
 		}
 		return strings.Compare(b, a)
 	})
-	var says, others []string
+	var reports, others []string
 	for i, version := range versions {
 		what := version
 		if version == "" {
 			what = "missing"
 		}
-		says = append(says, what+" on "+list(nodes[version]))
+		reports = append(reports, what+" on "+list(nodes[version]))
 		if i > 0 {
 			others = append(others, nodes[version]...)
 		}
 	}
 	return api.Cause{
 		Reason: reasonOf(p), Subject: p,
-		Message: fmt.Sprintf("%s is %s.", title(p), strings.Join(says, ", ")),
+		Message: fmt.Sprintf("%s is %s.", title(p), strings.Join(reports, ", ")),
 		Remedy:  fmt.Sprintf("Install %s %s on %s, or pass --allow-mixed.", title(p), versions[0], list(others)),
 	}
 }

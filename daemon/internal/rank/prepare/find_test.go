@@ -12,7 +12,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/ranktest"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
 func TestPreflight(t *testing.T) {
@@ -198,13 +198,13 @@ func TestAShellThatFails(t *testing.T) {
 			is.Equal(values(got.Env)["HOME"], r.ada.Home)
 			problem := r.Preflight(t.Context(), r.ada, train("no-such-tool"), noEnv).Problems[0]
 			is.Equal(problem.Reason, api.ReasonProgramMissing)
-			is.True(strings.HasSuffix(problem.Message, "; the login shell could not be used, so that the system's usual PATH is used."))
+			is.True(strings.HasSuffix(problem.Message, "; the login shell could not be used, so the system's usual PATH is used."))
 		})
 	}
 	is := is.New(t)
 	r := newRig(t, "/usr/sbin/nologin", nil)
 	problem := r.Preflight(t.Context(), r.ada, api.Program{Command: []string{"no-such-tool"}}, noEnv).Problems[0]
-	is.True(strings.HasSuffix(problem.Message, "; ada has no login shell, so that the system's usual PATH is used."))
+	is.True(strings.HasSuffix(problem.Message, "; ada has no login shell, so the system's usual PATH is used."))
 }
 
 // A caller does not wait for a slow shell longer than it wants to; the shell goes
@@ -235,7 +235,7 @@ func TestAccount(t *testing.T) {
 	is.Equal(prepare.New(config).Preflight(t.Context(), r.ada, train("sh"), noEnv).Problems[0].Reason, api.ReasonAccountForbidden)
 }
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkPreflight is one whose shell and interpreter are known: 100 ms is what it may take.
 func BenchmarkPreflight(b *testing.B) {

@@ -44,10 +44,8 @@ func (p *Preparer) login(ctx context.Context, a Account, stale string) (*login, 
 	case <-l.done:
 		return l, nil
 	case <-ctx.Done():
-		e := api.Errorf(api.ReasonDeadline, a.Name, "the login shell of %s, %s, was not done in time", a.Name, a.Shell)
-		e.Data.WaitingFor = "the login shell of " + a.Name
-		e.Data.Remedy = "Try again: it goes on and is asked only once. Look into its start-up files if it stays slow."
-		return nil, e
+		return nil, api.Errorf(api.ReasonDeadline, a.Name, "the login shell of %s, %s, was not done in time", a.Name, a.Shell).
+			WithWait("the login shell of " + a.Name).WithRemedy("Try again: it goes on and is asked only once. Look into its start-up files if it stays slow.")
 	}
 }
 
@@ -75,7 +73,7 @@ func (p *Preparer) readLogin(l *login, a Account) {
 		l.env, l.at = listed(env), p.config.Clock.Boot()
 	}()
 	if base := filepath.Base(a.Shell); base == "nologin" || base == "false" {
-		l.note = a.Name + " has no login shell, so that the system's usual PATH is used"
+		l.note = a.Name + " has no login shell, so the system's usual PATH is used"
 		return
 	}
 	answer, err := p.runner.Ask(context.Background(), a, look.Request{
@@ -83,7 +81,7 @@ func (p *Preparer) readLogin(l *login, a Account) {
 		Env: append(baseEnvironment(a), "TERM=dumb"),
 	}, nil)
 	if err != nil {
-		l.note = "the login shell could not be used, so that the system's usual PATH is used"
+		l.note = "the login shell could not be used, so the system's usual PATH is used"
 		p.config.Log.Warn("a login shell could not be used", "account", a.Name, "shell", a.Shell, "err", err)
 		return
 	}

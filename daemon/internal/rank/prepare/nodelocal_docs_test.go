@@ -17,21 +17,19 @@ const page = "../../../../docs/programs.md"
 func TestTheTableInTheDocs(t *testing.T) {
 	is := is.New(t)
 	var want strings.Builder
-	want.WriteString("<!-- table: nodelocal -->\n| variables | whose | because it |\n| --- | --- | --- |\n")
-	rows := nodeLocal()
-	for len(rows) > 0 {
-		names, row := []string{}, rows[0]
-		for len(rows) > 0 && rows[0].rule == row.rule && rows[0].why == row.why {
-			names, rows = append(names, "`"+rows[0].name+"`"), rows[1:]
-		}
-		want.WriteString("| " + strings.Join(names, " ") + " | " + string(row.rule) + " | " + row.why + " |\n")
+	const begin, end = "<!-- table: nodelocal; written by `go test ./daemon/internal/rank/prepare -update` -->\n", "<!-- end of table -->\n"
+	want.WriteString(begin + "| variables | whose | because it |\n| --- | --- | --- |\n")
+	for _, row := range nodeLocal() {
+		names := "`" + strings.Join(strings.Fields(row.names), "` `") + "`"
+		want.WriteString("| " + names + " | " + string(row.rule) + " | " + row.why + " |\n")
 	}
 	text, err := os.ReadFile(page)
 	is.NoErr(err)
-	before, rest, found := strings.Cut(string(text), "<!-- table: nodelocal -->\n")
+	before, rest, found := strings.Cut(string(text), begin)
 	is.True(found)
-	_, after, _ := strings.Cut("\n"+rest, "\n\n")
-	whole := before + want.String() + "\n" + after
+	_, after, found := strings.Cut(rest, end)
+	is.True(found)
+	whole := before + want.String() + end + after
 	if *update {
 		is.NoErr(os.WriteFile(page, []byte(whole), 0o644))
 		return

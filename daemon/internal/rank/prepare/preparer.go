@@ -34,13 +34,12 @@ type Config struct {
 	// argument is the job's [api.Builtin].
 	Worker string
 	// State is the node's state folder; what was prepared is remembered below it.
-	// Empty = it is remembered until the daemon ends.
 	State string
 	// OwnUID is the daemon's uid.
 	OwnUID uint32
 	// Clock counts sleep.
 	Clock native.Clock
-	// Log gets what people may have to know; nil = nowhere.
+	// Log gets what people may have to know.
 	Log *slog.Logger
 }
 
@@ -54,27 +53,17 @@ type Preparer struct {
 	logins  map[string]*login               // by the account's name
 	pythons map[uint32][]look.Python        // by uid, the latest last
 	places  map[preparedPlace]chan struct{} // held while the node is prepared there
-	done    map[preparedPlace]string        // what was prepared
 	lately  lately
 }
 
-// New makes a Preparer. It starts nothing; Close ends what it keeps.
+// New makes a Preparer. It starts nothing.
 func New(c Config) *Preparer {
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
 	return &Preparer{
 		config: c,
-		runner: asuser.Runner{Shim: c.Shim, Check: c.Check, OwnUID: c.OwnUID, Clock: c.Clock, Stay: &asuser.Stay{}},
+		runner: asuser.Runner{Shim: c.Shim, Check: c.Check, OwnUID: c.OwnUID, Clock: c.Clock},
 		logins: map[string]*login{}, pythons: map[uint32][]look.Python{},
-		places: map[preparedPlace]chan struct{}{}, done: map[preparedPlace]string{}, lately: lately{},
+		places: map[preparedPlace]chan struct{}{}, lately: lately{},
 	}
-}
-
-// Close ends the processes that wait for another look.
-func (p *Preparer) Close() error {
-	p.runner.Stay.Close(p.config.Clock)
-	return nil
 }
 
 // Account finds a local account by its name. Root, by whatever name, is refused
@@ -136,27 +125,12 @@ func (p *Preparer) isPrepared(a Account, program api.Program, answer look.Answer
 
 // recall is the state in which the command last succeeded; "" for none.
 func (p *Preparer) recall(where preparedPlace) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if state, known := p.done[where]; known || p.config.State == "" {
-		return state
-	}
-	text, err := os.ReadFile(where.file(p.config.State))
-	if err != nil {
-		return ""
-	}
-	p.done[where] = strings.TrimSpace(string(text))
-	return p.done[where]
+	text, _ := os.ReadFile(where.file(p.config.State)) // what cannot be read is not known
+	return strings.TrimSpace(string(text))
 }
 
 // remember keeps the state in which the command succeeded.
 func (p *Preparer) remember(where preparedPlace, state string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done[where] = state
-	if p.config.State == "" {
-		return nil
-	}
 	if err := os.MkdirAll(filepath.Join(p.config.State, preparedFolder), 0o700); err != nil {
 		return err
 	}
@@ -177,8 +151,7 @@ func (p *Preparer) hold(ctx context.Context, where preparedPlace) (release func(
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil
 	case <-ctx.Done():
-		e := api.Errorf(api.ReasonDeadline, where.directory, "the folder %s is being prepared for another job", where.directory)
-		e.Data.WaitingFor = "another job's preparation of " + where.directory
-		return nil, e
+		return nil, api.Errorf(api.ReasonDeadline, where.directory, "the folder %s is being prepared for another job", where.directory).
+			WithWait("another job's preparation of " + where.directory)
 	}
 }

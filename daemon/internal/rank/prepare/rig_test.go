@@ -1,6 +1,7 @@
 package prepare_test
 
 import (
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -28,9 +29,8 @@ func newRig(t testing.TB, shell string, files map[string]string) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{ada: ranktest.Account(t, shell)}
-	r.config = prepare.Config{Shim: ranktest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock}
+	r.config = prepare.Config{Shim: ranktest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock, Log: slog.New(slog.DiscardHandler)}
 	r.Preparer = prepare.New(r.config)
-	t.Cleanup(func() { _ = r.Preparer.Close() })
 	r.write(t, map[string]string{".profile": "PATH=$HOME/bin:$PATH\nexport PATH\necho read >>$HOME/reads\n"})
 	r.write(t, files)
 	return r

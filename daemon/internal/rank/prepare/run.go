@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -32,11 +33,7 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 		return nil
 	}
 	here := NewPlace(program.Home, a.Home).Program(program)
-	directory := here.Directory
-	if directory == "" {
-		directory = a.Home
-	}
-	release, err := p.hold(ctx, preparedPlace{uid: a.UID, directory: clean(directory)})
+	release, err := p.hold(ctx, preparedPlace{uid: a.UID, directory: clean(cmp.Or(here.Directory, a.Home))})
 	if err != nil {
 		return err
 	}
@@ -51,9 +48,7 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 	}
 	for _, problem := range before.Problems {
 		if !comes(problem.Reason, api.Program{}, false) {
-			refused := api.Errorf(problem.Reason, problem.Subject, "%s", problem.Message)
-			refused.Data.Remedy = problem.Remedy
-			return refused
+			return api.Errorf(problem.Reason, problem.Subject, "%s", problem.Message).WithRemedy(problem.Remedy)
 		}
 	}
 	activate(env, before)
@@ -62,19 +57,17 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 		Op: look.OpPrepare, DeadlineS: prepareTime.Seconds(), Env: listed(env), Directory: here.Directory, Prepare: here.Prepare,
 	}, last)
 	shown := shownCommand(program.Prepare)
+	var failed *api.Error
 	switch {
 	case ctx.Err() != nil:
-		late := api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s was ended: it was not done in time", shown)
-		late.Data.WaitingFor = shown
-		late.Data.Causes = last.causes()
-		return late
+		failed = api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s was ended: it was not done in time", shown).WithWait(shown)
 	case err != nil:
 		p.config.Log.Warn("a node could not be prepared", "account", a.Name, "err", err)
-		failed := api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s did not run", shown)
-		failed.Data.Causes = last.causes()
-		return failed
+		failed = api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s did not run", shown)
 	case answer.Status == nil || *answer.Status != 0:
-		failed := api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s ended %s", shown, ending(answer.Status))
+		failed = api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s ended %s", shown, ending(answer.Status))
+	}
+	if failed != nil {
 		failed.Data.Causes = last.causes()
 		return failed
 	}
@@ -82,10 +75,10 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 	if err != nil {
 		return p.explain(ctx, a, err)
 	}
-	// Inputs that changed meanwhile were not what it worked with: with the digest
-	// of before it is run again.
+	// Inputs that changed while it ran were not what it worked with: the digest taken
+	// before it makes the next job run it again.
 	if err := p.remember(where, stateOf(before.Digest, after.Versions)); err != nil {
-		p.config.Log.Warn("a preparation is not remembered and will be repeated after a restart", "err", err)
+		p.config.Log.Warn("a preparation is not remembered and will be repeated", "err", err)
 	}
 	return nil
 }
@@ -105,7 +98,7 @@ func ending(status *int) string {
 	case *status > 128:
 		return fmt.Sprintf("by signal %d", *status-128)
 	}
-	return fmt.Sprintf("with status %d", *status)
+	return fmt.Sprintf("with exit code %d", *status)
 }
 
 // tail passes everything on and keeps the end.

@@ -80,7 +80,7 @@ func TestPrepareFails(t *testing.T) {
 	err := r.Prepare(t.Context(), r.ada, program, nil)
 	failed := api.AsError(err)
 	is.Equal(failed.Data.Reason, api.ReasonPrepareFailed)
-	is.True(strings.HasSuffix(failed.Message, " ended with status 7"))
+	is.True(strings.HasSuffix(failed.Message, " ended with exit code 7"))
 	is.Equal(len(failed.Data.Causes), 8)
 	is.Equal(failed.Data.Causes[0].Message, "line 3")
 	is.Equal(failed.Data.Causes[7].Message, "[31mred")

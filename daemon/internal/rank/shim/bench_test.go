@@ -12,10 +12,10 @@ import (
 
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkOutput runs a program that prints a gigabyte, in turns under a shim
 // and as `prog | cat > file`. It gives the speed under the shim, and the medians

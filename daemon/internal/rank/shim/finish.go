@@ -54,17 +54,14 @@ func (s *shim) refuse(cause error) error {
 // setEnd takes down a program's status and usage.
 func setEnd(r *shimproto.ExitRecord, status syscall.WaitStatus, usage syscall.Rusage) {
 	if status.Signaled() {
-		r.Signal, r.CoreDumped = unix.SignalName(status.Signal()), status.CoreDump()
-		if r.Signal == "" {
-			r.Signal = "SIGRT" // a real-time signal, which has no name
-		}
+		r.Signal, r.CoreDumped = signalName(status.Signal()), status.CoreDump()
 	} else {
 		code := status.ExitStatus()
 		r.Code = &code
 	}
 	r.Usage = &shimproto.Usage{
 		UserS: time.Duration(usage.Utime.Nano()).Seconds(), SystemS: time.Duration(usage.Stime.Nano()).Seconds(),
-		MaxRSSBytes: rssBytes(usage.Maxrss), MajorFaults: usage.Majflt,
+		MaxRSSBytes: native.MaxRSSBytes(usage.Maxrss), MajorFaults: usage.Majflt,
 		VoluntarySwitches: usage.Nvcsw, PreemptiveSwitches: usage.Nivcsw,
 	}
 }

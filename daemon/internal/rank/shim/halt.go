@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +18,11 @@ func halt(status syscall.WaitStatus) (by string, isHalt bool) {
 	case status&0x7f != stopped:
 		return "", false
 	}
-	if by = unix.SignalName(signal); by == "" {
-		by = "SIGRT"
-	}
-	return by, true
+	return signalName(signal), true
 }
+
+// signalName is the name of a signal; a real-time signal has none of its own.
+func signalName(s syscall.Signal) string { return cmp.Or(unix.SignalName(s), "SIGRT") }
 
 // halted notes that the program or its guard was stopped by a signal, or goes on.
 func (s *shim) halted(pid int, by string) {

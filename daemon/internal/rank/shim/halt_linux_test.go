@@ -22,7 +22,7 @@ func TestWhatIsStoppedIsTold(t *testing.T) {
 	h := hold(t, specOf(t, `echo $$; sleep 1000`))
 	d, _ := h.attach(3)
 	program := d.running(3).PID
-	told := func(is func(shimproto.Status) bool) {
+	reported := func(is func(shimproto.Status) bool) {
 		t.Helper()
 		for {
 			if s, ok := d.receive().(shimproto.Status); ok && is(s) {
@@ -31,15 +31,15 @@ func TestWhatIsStoppedIsTold(t *testing.T) {
 		}
 	}
 	is.NoErr(syscall.Kill(program, syscall.SIGSTOP))
-	told(func(s shimproto.Status) bool { return s.Stopped == "SIGSTOP" && s.GuardStopped == "" })
+	reported(func(s shimproto.Status) bool { return s.Stopped == "SIGSTOP" && s.GuardStopped == "" })
 	is.NoErr(syscall.Kill(program, syscall.SIGCONT))
-	told(func(s shimproto.Status) bool { return s.Stopped == "" })
+	reported(func(s shimproto.Status) bool { return s.Stopped == "" })
 
 	first := h.guard(program)
 	is.NoErr(syscall.Kill(first, syscall.SIGKILL))
 	eventually(t, "another guard", func() bool { now := h.guard(program); return now != 0 && now != first })
 	is.NoErr(syscall.Kill(h.guard(program), syscall.SIGSTOP))
-	told(func(s shimproto.Status) bool { return s.GuardStopped == "SIGSTOP" })
+	reported(func(s shimproto.Status) bool { return s.GuardStopped == "SIGSTOP" })
 	d.send(d.stopFor(3, 0))
 	is.Equal(d.exit().Signal, "SIGKILL")
 	is.True(d.conn.Close() == nil)

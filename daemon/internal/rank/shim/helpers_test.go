@@ -18,8 +18,8 @@ import (
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
-// patience is how long a test waits for what must come.
-const patience = 2 * time.Minute
+// timeout is how long a test waits for what must come.
+const timeout = 2 * time.Minute
 
 func TestMain(m *testing.M) { ranktest.Main(m) }
 
@@ -75,7 +75,7 @@ func (h *held) wait() shimproto.ExitRecord {
 	h.t.Helper()
 	select {
 	case <-h.ended:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		h.t.Fatal("the shim does not end")
 	}
 	r, err := shimproto.ReadExit(h.spec.Folder)
@@ -151,14 +151,14 @@ func (d *daemon) header(epoch int64) shimproto.RequestHeader {
 
 func (d *daemon) send(r shimproto.Request) {
 	d.t.Helper()
-	if err := d.conn.Send(r, patience); err != nil {
+	if err := d.conn.Send(r, timeout); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
 func (d *daemon) receive() shimproto.Reply {
 	d.t.Helper()
-	r, err := d.conn.Receive(patience)
+	r, err := d.conn.Receive(timeout)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func (d *daemon) exit() shimproto.ExitRecord {
 	}
 }
 
-// stopFor is a stop for a person's wish.
+// stopFor is a stop for a person's request.
 func (d *daemon) stopFor(epoch int64, grace float64) shimproto.Stop {
 	return shimproto.Stop{RequestHeader: d.header(epoch), GraceS: grace, Cause: shimproto.Cause{Reason: "stopped_by_person", Message: "a person asked for it"}}
 }
@@ -216,7 +216,7 @@ func (d *daemon) stopFor(epoch int64, grace float64) shimproto.Stop {
 // eventually waits for something that nothing announces to a test.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	end := time.After(patience)
+	end := time.After(timeout)
 	for !is() {
 		select {
 		case <-end:

@@ -48,10 +48,10 @@ type input struct {
 	mu      sync.Mutex
 	current net.Conn
 
-	writing sync.Mutex // one connection writes at a time
-	taken   int64      // bytes handed over; the rest belongs to writing too
-	last    byte       // of them
-	deaf    bool       // the program reads no more
+	writing     sync.Mutex // one connection writes at a time
+	taken       int64      // bytes handed over; the rest belongs to writing too
+	last        byte       // of them
+	inputClosed bool       // the program reads no more
 }
 
 // accept serves whoever connects until the listener is closed.
@@ -76,7 +76,7 @@ func (in *input) serve(conn net.Conn) {
 		return
 	}
 	reply := in.admit(line[:len(line)-1])
-	if reply == nil || !say(conn, reply) {
+	if reply == nil || !report(conn, reply) {
 		return
 	}
 	if _, greeted := reply.(shimproto.Greeting); !greeted {
@@ -89,7 +89,7 @@ func (in *input) serve(conn net.Conn) {
 	if !in.begin(conn) {
 		return
 	}
-	heard := say(conn, shimproto.InputTaken{Bytes: in.taken})
+	received := report(conn, shimproto.InputTaken{Bytes: in.taken})
 	buffer := make([]byte, inputChunk)
 	for {
 		n, err := from.Read(buffer)
@@ -98,7 +98,7 @@ func (in *input) serve(conn net.Conn) {
 				return
 			}
 			// A daemon that is gone is told nothing, but what it left here counts.
-			heard = heard && say(conn, shimproto.InputTaken{Bytes: in.taken})
+			received = received && report(conn, shimproto.InputTaken{Bytes: in.taken})
 		}
 		if err == io.EOF {
 			break
@@ -109,7 +109,7 @@ func (in *input) serve(conn net.Conn) {
 	}
 	// Only a daemon that is still there has ended the input: nothing can be
 	// written to one that is gone.
-	if in.is(conn) && say(conn, in.status()) {
+	if in.is(conn) && report(conn, in.status()) {
 		in.end()
 	}
 }
@@ -117,7 +117,7 @@ func (in *input) serve(conn net.Conn) {
 // hand gives bytes to the program and reports whether the connection may go on.
 func (in *input) hand(p []byte) bool {
 	in.last = p[len(p)-1]
-	if in.deaf {
+	if in.inputClosed {
 		in.taken += int64(len(p))
 		return true
 	}
@@ -128,7 +128,7 @@ func (in *input) hand(p []byte) bool {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, os.ErrClosed):
 		return false // another connection is waiting, or all is over
 	default:
-		in.deaf = true
+		in.inputClosed = true
 		in.taken += int64(len(p) - n)
 	}
 	return true
@@ -138,7 +138,7 @@ func (in *input) end() {
 	if in.terminal == nil {
 		_ = in.pipe.Close()
 	} else if err := in.terminal.end(in.last); err != nil {
-		in.deaf = true
+		in.inputClosed = true
 	}
 }
 
@@ -205,8 +205,8 @@ func (in *input) is(conn net.Conn) bool {
 	return in.current == conn
 }
 
-// say writes one message and reports whether it arrived at a living connection.
-func say(conn net.Conn, reply shimproto.Reply) bool {
+// report writes one message and reports whether it arrived at a living connection.
+func report(conn net.Conn, reply shimproto.Reply) bool {
 	if reply == nil {
 		return false
 	}

@@ -55,7 +55,7 @@ func TestInputSurvivesItsDaemon(t *testing.T) {
 func ended(t *testing.T, answers *shimproto.DaemonConn) {
 	t.Helper()
 	for {
-		answer, err := answers.Receive(patience)
+		answer, err := answers.Receive(timeout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func ended(t *testing.T, answers *shimproto.DaemonConn) {
 func taken(t *testing.T, answers *shimproto.DaemonConn, bytes int64) {
 	t.Helper()
 	for {
-		answer, err := answers.Receive(patience)
+		answer, err := answers.Receive(timeout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestInputGoesOnExactlyWhereItWas(t *testing.T) {
 
 	// A second one is told at once how far it came, and goes on from there.
 	second, answers2, _ := feed(t, h, 3)
-	answer, err := answers2.Receive(patience)
+	answer, err := answers2.Receive(timeout)
 	is.NoErr(err)
 	at := answer.(shimproto.InputTaken).Bytes
 	is.True(at > 0 && at < 4<<20)

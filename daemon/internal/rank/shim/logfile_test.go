@@ -76,3 +76,24 @@ func TestALinkInTheWay(t *testing.T) {
 	is.Equal(l.state().KeptBytes, int64(0))
 	is.Equal(l.state().Problem, syscall.ELOOP.Error())
 }
+
+// FuzzLog reads what a program wrote from any place: what is given is what is there.
+func FuzzLog(f *testing.F) {
+	f.Add([]byte("one\ntwo\n"), int64(3), 4)
+	f.Add([]byte{}, int64(-1), 0)
+	f.Fuzz(func(t *testing.T, text []byte, offset int64, size int) {
+		is := is.New(t)
+		path := filepath.Join(t.TempDir(), "out.0")
+		is.NoErr(os.WriteFile(path, text, 0o600))
+		log, err := OpenLog(path)
+		is.NoErr(err)
+		defer log.Close()
+		p := make([]byte, max(0, min(size, 1<<16)))
+		n, skipped, err := log.ReadAt(p, offset)
+		if err != nil {
+			return // nothing is there
+		}
+		at := offset + skipped
+		is.Equal(string(p[:n]), string(text[at:at+int64(n)]))
+	})
+}

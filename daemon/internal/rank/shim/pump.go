@@ -42,7 +42,7 @@ func (p *pumps) add(from *os.File, to io.Writer) {
 	p.ends = append(p.ends, from)
 	p.group.Go(func() {
 		buffer := make([]byte, chunk)
-		came, held := 0, time.Duration(0)
+		arrived, held := 0, time.Duration(0)
 		var woken time.Time
 		for {
 			n, err := from.Read(buffer)
@@ -53,11 +53,11 @@ func (p *pumps) add(from *os.File, to io.Writer) {
 				woken = time.Now()
 			}
 			_, _ = to.Write(buffer[:n])
-			came += n
-			if errors.Is(err, os.ErrDeadlineExceeded) && came > 0 && held < heldFor {
+			arrived += n
+			if errors.Is(err, os.ErrDeadlineExceeded) && arrived > 0 && held < heldFor {
 				// A slow disk may be the reason that there is still something.
 				held += pipesHeld
-				came, err = 0, from.SetReadDeadline(time.Now().Add(pipesHeld))
+				arrived, err = 0, from.SetReadDeadline(time.Now().Add(pipesHeld))
 			}
 			if err != nil {
 				return

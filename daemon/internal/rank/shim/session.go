@@ -22,11 +22,11 @@ const (
 
 // session is one daemon's connection. Its fields belong to the goroutine of loop.
 type session struct {
-	conn    *shimproto.ShimConn
-	out     chan shimproto.Reply // closed when the session is over
-	greeted bool
-	told    bool // of the end
-	closed  bool
+	conn     *shimproto.ShimConn
+	out      chan shimproto.Reply // closed when the session is over
+	greeted  bool
+	reported bool // of the end
+	closed   bool
 }
 
 // accept serves whoever connects until the listener is closed.
@@ -106,10 +106,10 @@ func (c *session) send(s *shim, reply shimproto.Reply) {
 }
 
 func (c *session) sendExit(s *shim) {
-	if !c.greeted || c.told {
+	if !c.greeted || c.reported {
 		return
 	}
-	c.told = true
+	c.reported = true
 	c.send(s, shimproto.Exit{Record: s.record})
 }
 

@@ -53,12 +53,11 @@ type shim struct {
 	leaseEnd time.Duration
 	lease    native.Timer
 
-	stopping   bool // SIGTERM was sent, and the grace is not over
-	killAt     time.Duration
-	kill       native.Timer
-	hang       native.Timer // of a terminal
-	kills      uint64       // that the system had done for want of memory when the program started
-	killsKnown bool
+	stopping bool // SIGTERM was sent, and the grace is not over
+	killAt   time.Duration
+	kill     native.Timer
+	hang     native.Timer // of a terminal
+	kills    int64        // [native.MemoryKills]'s of the group when the program started
 
 	reaped    bool          // the program was
 	reapedAt  time.Duration // when
@@ -290,8 +289,10 @@ func (s *shim) ended(status syscall.WaitStatus, usage syscall.Rusage) {
 	s.reaped, s.reapedAt = true, s.clock.Boot()
 	setEnd(&s.record, status, usage)
 	if status.Signaled() && status.Signal() == syscall.SIGKILL && s.record.Cause == nil {
-		kills, known := memoryKills()
-		s.record.OutOfMemory = known && s.killsKnown && kills > s.kills
+		// A unit of systemd has a control group of its own; otherwise it is the daemon's,
+		// and a rank that somebody else has killed while it counted up is taken for one
+		// that memory has ended.
+		s.record.OutOfMemory = s.kills >= 0 && native.CountMemoryKills().Group > s.kills
 	}
 	if s.phase != shimproto.PhaseEnding {
 		s.phase = shimproto.PhaseEnding

@@ -13,11 +13,10 @@ import (
 
 // Conn is one side of a connection between daemon and shim: it sends S and
 // receives R. One goroutine may receive while others send.
-type Conn[S, R any] struct {
+type Conn[S, R message] struct {
 	conn   net.Conn
 	lines  *bufio.Reader
 	decode func([]byte) (R, error)
-	encode func(S) ([]byte, error)
 
 	sending sync.Mutex
 }
@@ -30,18 +29,17 @@ type ShimConn = Conn[Reply, Request]
 
 // NewDaemonConn makes the daemon's side of a stream.
 func NewDaemonConn(conn net.Conn) *DaemonConn {
-	return newConn(conn, DecodeReply, func(r Request) ([]byte, error) { return Encode(r) })
+	return newConn[Request](conn, DecodeReply)
 }
 
 // NewShimConn makes the shim's side of a stream.
 func NewShimConn(conn net.Conn) *ShimConn {
-	return newConn(conn, DecodeRequest, func(r Reply) ([]byte, error) { return Encode(r) })
+	return newConn[Reply](conn, DecodeRequest)
 }
 
-func newConn[S, R any](conn net.Conn, decode func([]byte) (R, error), encode func(S) ([]byte, error)) *Conn[S, R] {
-	// One byte more than a line and its end, so that a full buffer without an
-	// end is a line too long.
-	return &Conn[S, R]{conn: conn, lines: bufio.NewReaderSize(conn, MaxLine+2), decode: decode, encode: encode}
+func newConn[S, R message](conn net.Conn, decode func([]byte) (R, error)) *Conn[S, R] {
+	// A full buffer without an end is a line too long.
+	return &Conn[S, R]{conn: conn, lines: bufio.NewReaderSize(conn, MaxLine+1), decode: decode}
 }
 
 // ReadError is a line that arrived whole and could not be understood. The
@@ -51,7 +49,7 @@ type ReadError struct {
 	Err  error // [FieldError] or [UnknownTypeError]
 }
 
-// Error is the cause's.
+// Error is the text of Err.
 func (e *ReadError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -65,7 +63,7 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // The time runs on the system's socket clock, which may stop in sleep; it is
 // there to detect a reader that does not read, and no lease depends on it.
 func (c *Conn[S, R]) Send(m S, within time.Duration) error {
-	line, err := c.encode(m)
+	line, err := Encode(m)
 	if err != nil {
 		return err
 	}
@@ -86,8 +84,8 @@ func (c *Conn[S, R]) Send(m S, within time.Duration) error {
 // It returns io.EOF when the other side closed between two messages,
 // io.ErrUnexpectedEOF when it did so inside one, a [ReadError] for a line that
 // makes no sense, and [ErrTooLong] for one that is too long, after which the
-// connection is closed. When the time is over the error is os.ErrDeadlineExceeded;
-// no byte is lost, and Receive can be called again.
+// connection is closed. When the time is over the error is os.ErrDeadlineExceeded, and
+// of a message that was under way nothing can be received any more.
 func (c *Conn[S, R]) Receive(within time.Duration) (R, error) {
 	var none R
 	var deadline time.Time
@@ -112,26 +110,17 @@ func (c *Conn[S, R]) Receive(within time.Duration) (R, error) {
 }
 
 // readLine returns the next line without its end, valid until the next call.
-// It peeks, so that a deadline in the middle of a line keeps what has arrived.
 func (c *Conn[S, R]) readLine() ([]byte, error) {
-	for want := 1; ; want++ {
-		_, err := c.lines.Peek(want)
-		arrived, _ := c.lines.Peek(c.lines.Buffered())
-		if end := bytes.IndexByte(arrived, '\n'); end >= 0 {
-			line := arrived[:end]
-			c.lines.Discard(end + 1)
-			return line, nil
-		}
-		switch {
-		case len(arrived) > MaxLine:
-			return nil, errors.Join(ErrTooLong, c.conn.Close())
-		case errors.Is(err, io.EOF) && len(arrived) > 0:
-			return nil, io.ErrUnexpectedEOF
-		case err != nil:
-			return nil, err
-		}
-		want = len(arrived)
+	line, err := c.lines.ReadSlice('\n')
+	switch {
+	case err == nil:
+		return line[:len(line)-1], nil
+	case errors.Is(err, bufio.ErrBufferFull):
+		return nil, errors.Join(ErrTooLong, c.conn.Close())
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return nil, io.ErrUnexpectedEOF
 	}
+	return nil, err
 }
 
 // Close ends the connection and whoever waits on it.

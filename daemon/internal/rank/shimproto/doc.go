@@ -25,6 +25,6 @@
 // exit message is sent. Both are written whole or not at all.
 //
 // Reading is strict: a missing, doubled, misspelt or ill-typed field is a
-// [FieldError] that names it. What a newer version added is no error: messages
-// ignore fields they do not know, files keep them when they are written again.
+// [FieldError] that names it. What a newer version added is no error: fields that
+// are not known are ignored.
 package shimproto

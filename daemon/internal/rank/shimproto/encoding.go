@@ -6,36 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// encodeObject writes v as one JSON object: first the member t, where it is not
-// empty, then v's own, then the extra ones in order of their names.
-func encodeObject(t string, v any, extra map[string]json.RawMessage) ([]byte, error) {
+// encodeObject writes v as one JSON object, with the member t before v's own.
+func encodeObject(t string, v any) ([]byte, error) {
 	own, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	var parts [][]byte
-	if t != "" {
-		parts = append(parts, []byte(`"t":"`+t+`"`))
+	object := []byte(`{"t":"` + t + `"`)
+	if len(own) > len("{}") {
+		object = append(object, ',')
 	}
-	if inner := own[1 : len(own)-1]; len(inner) > 0 {
-		parts = append(parts, inner)
-	}
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, append(append(key, ':'), extra[name]...))
-	}
-	return append(append([]byte{'{'}, bytes.Join(parts, []byte{','})...), '}'), nil
+	return append(object, own[1:]...), nil
 }
 
 var (
@@ -87,37 +74,37 @@ func (e *UnknownTypeError) Error() string { return fmt.Sprintf("unknown message 
 // more strictly than encoding/json does alone: names must match exactly and
 // occur once, fields without omitzero must be there, null is no value, and
 // every error names its field. Fields that the struct does not have are
-// returned.
-func decodeObject(data []byte, target any) (extra map[string]json.RawMessage, err error) {
+// ignored.
+func decodeObject(data []byte, target any) error {
 	if !utf8.Valid(data) {
-		return nil, badField("", "not UTF-8")
+		return badField("", "not UTF-8")
 	}
 	return decodeStruct(data, reflect.ValueOf(target).Elem(), "")
 }
 
-func decodeStruct(data []byte, v reflect.Value, path string) (map[string]json.RawMessage, error) {
+func decodeStruct(data []byte, v reflect.Value, path string) error {
 	members, err := splitObject(data, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, field := range flatFields(v) {
 		at := joinPath(path, field.name)
 		raw, present := members[field.name]
 		if !present {
 			if similar := misspelt(members, field.name); similar != "" {
-				return nil, badField(at, "is spelled %.40q", similar)
+				return badField(at, "is spelled %.40q", similar)
 			}
 			if field.required {
-				return nil, badField(at, "missing")
+				return badField(at, "missing")
 			}
 			continue
 		}
 		delete(members, field.name)
 		if err := decodeValue(raw, field.value, at); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return members, nil
+	return nil
 }
 
 func decodeValue(raw json.RawMessage, v reflect.Value, at string) error {
@@ -132,8 +119,7 @@ func decodeValue(raw json.RawMessage, v reflect.Value, at string) error {
 		v.Set(reflect.New(v.Type().Elem()))
 		return decodeValue(raw, v.Elem(), at)
 	case v.Kind() == reflect.Struct:
-		_, err := decodeStruct(raw, v, at)
-		return err
+		return decodeStruct(raw, v, at)
 	case v.Kind() == reflect.Slice:
 		return decodeSlice(raw, v, at)
 	}

@@ -1,7 +1,7 @@
 package shimproto
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,9 +48,6 @@ type ExitRecord struct {
 	Usage *Usage `json:"usage,omitzero"`
 	// Logs are the rank's output files.
 	Logs []LogEnd `json:"logs,omitzero"`
-
-	// Extra holds the fields of the record itself that a newer version wrote.
-	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // Usage is what the program used, as getrusage tells.
@@ -74,14 +71,11 @@ type LogEnd struct {
 	Problem string `json:"problem,omitzero"`
 }
 
-// Truncated reports whether the middle of the output is missing.
-func (l LogEnd) Truncated() bool { return l.KeptBytes < l.WrittenBytes }
-
 var signalName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^SIG[A-Z0-9+]{1,12}$`) })
 
 // Check returns a [FieldError] for the first thing that cannot be.
 func (r ExitRecord) Check() error {
-	if err := firstError(r.Ref.Check(), checkEpoch(r.Epoch)); err != nil {
+	if err := cmp.Or(r.Ref.Check(), checkEpoch(r.Epoch)); err != nil {
 		return err
 	}
 	outcomes := 0
@@ -171,7 +165,7 @@ func WriteExit(folder string, r ExitRecord) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	data, err := encodeFile(ExitFile, r, r.Extra)
+	data, err := encodeFile(ExitFile, r)
 	if err != nil {
 		return err
 	}
@@ -190,7 +184,7 @@ func WriteExit(folder string, r ExitRecord) error {
 // ReadExit reads exit.json. fs.ErrNotExist means that the rank has not ended,
 // or that its shim was killed: the supervisor knows which.
 func ReadExit(folder string) (r ExitRecord, err error) {
-	r.Extra, err = readFile(filepath.Join(folder, ExitFile), &r)
+	err = readFile(filepath.Join(folder, ExitFile), &r)
 	if err == nil {
 		err = r.Check()
 	}

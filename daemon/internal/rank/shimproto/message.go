@@ -1,6 +1,7 @@
 package shimproto
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -9,16 +10,19 @@ import (
 // MaxLine is the longest line, its end not counted, that either side accepts.
 const MaxLine = 64 << 10
 
-// Encode writes a message as one line, without its end. A message that its
-// reader would refuse is an error here already.
-func Encode(m interface {
+// message is a request or a reply.
+type message interface {
 	messageType() string
 	check() error
-}) ([]byte, error) {
+}
+
+// Encode writes a message as one line, without its end. A message that its
+// reader would refuse is an error here already.
+func Encode(m message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	line, err := encodeObject(m.messageType(), m, nil)
+	line, err := encodeObject(m.messageType(), m)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +83,12 @@ func messageKind(line []byte) (string, error) {
 	var typed struct {
 		Type string `json:"t"`
 	}
-	_, err := decodeObject(line, &typed)
+	err := decodeObject(line, &typed)
 	return typed.Type, err
 }
 
-func decodeAs[M interface{ check() error }](line []byte) (m M, err error) {
-	if _, err := decodeObject(line, &m); err != nil {
+func decodeAs[M message](line []byte) (m M, err error) {
+	if err := decodeObject(line, &m); err != nil {
 		return m, err
 	}
 	return m, m.check()
@@ -105,8 +109,7 @@ func RequestID(line []byte) uint64 {
 // Request is what a daemon says to a shim: [Hello], [Renew], [Stop], [Resize] or
 // [Query].
 type Request interface {
-	messageType() string
-	check() error
+	message
 	// Header returns the request's number and the epoch it acts for.
 	Header() RequestHeader
 }
@@ -142,7 +145,7 @@ type Hello struct {
 func (Hello) messageType() string { return "hello" }
 
 func (m Hello) check() error {
-	return firstError(m.RequestHeader.check(), m.Ref.Check(), m.Versions.Check(), checkPID(m.PID))
+	return cmp.Or(m.RequestHeader.check(), m.Ref.Check(), m.Versions.Check(), checkPID(m.PID))
 }
 
 // Renew prolongs the lease: it now ends LeaseS seconds, sleep included, after
@@ -155,7 +158,7 @@ type Renew struct {
 func (Renew) messageType() string { return "renew" }
 
 func (m Renew) check() error {
-	return firstError(m.RequestHeader.check(), checkSeconds("lease_s", m.LeaseS, maxLeaseS), positive("lease_s", m.LeaseS))
+	return cmp.Or(m.RequestHeader.check(), checkSeconds("lease_s", m.LeaseS, maxLeaseS), positive("lease_s", m.LeaseS))
 }
 
 // Stop ends the group: SIGTERM now, SIGKILL when the grace is over. A second
@@ -169,7 +172,7 @@ type Stop struct {
 func (Stop) messageType() string { return "stop" }
 
 func (m Stop) check() error {
-	return firstError(m.RequestHeader.check(), checkSeconds("grace_s", m.GraceS, maxGraceS), within("cause", m.Cause.Check()))
+	return cmp.Or(m.RequestHeader.check(), checkSeconds("grace_s", m.GraceS, maxGraceS), within("cause", m.Cause.Check()))
 }
 
 // Resize gives the program's terminal another size; the program is told by
@@ -181,7 +184,7 @@ type Resize struct {
 
 func (Resize) messageType() string { return "resize" }
 
-func (m Resize) check() error { return firstError(m.RequestHeader.check(), m.Terminal.Check()) }
+func (m Resize) check() error { return cmp.Or(m.RequestHeader.check(), m.Terminal.Check()) }
 
 // Query asks for a [Status].
 type Query struct {
@@ -242,21 +245,9 @@ func checkPID(pid int) error {
 	return nil
 }
 
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Reply is what a shim says to a daemon: [Greeting], [Status], [Exit], [Refusal],
 // or on the socket of the input [InputTaken].
-type Reply interface {
-	messageType() string
-	check() error
-}
+type Reply interface{ message }
 
 // Greeting answers [Hello].
 type Greeting struct {
@@ -273,7 +264,7 @@ type Greeting struct {
 func (Greeting) messageType() string { return "hello" }
 
 func (m Greeting) check() error {
-	if err := firstError(checkRe(m.Re), checkEpoch(m.Epoch), m.Ref.Check(), m.Versions.Check(), checkPID(m.PID), m.Phase.Check()); err != nil {
+	if err := cmp.Or(checkRe(m.Re), checkEpoch(m.Epoch), m.Ref.Check(), m.Versions.Check(), checkPID(m.PID), m.Phase.Check()); err != nil {
 		return err
 	}
 	if m.Speaks < m.Oldest || m.Speaks > m.Newest {
@@ -282,7 +273,7 @@ func (m Greeting) check() error {
 	return nil
 }
 
-// Status is how the rank is.
+// Status says how the rank is doing.
 type Status struct {
 	// Re is the request that it answers; absent when nobody asked.
 	Re    uint64 `json:"re,omitzero"`
@@ -310,7 +301,7 @@ type Status struct {
 func (Status) messageType() string { return "status" }
 
 func (m Status) check() error {
-	if err := firstError(checkEpoch(m.Epoch), m.Phase.Check(), checkSeconds("lease_left_s", m.LeaseLeftS, maxLeaseS)); err != nil {
+	if err := cmp.Or(checkEpoch(m.Epoch), m.Phase.Check(), checkSeconds("lease_left_s", m.LeaseLeftS, maxLeaseS)); err != nil {
 		return err
 	}
 	if m.PID < 0 || m.Phase == PhaseRunning && m.PID == 0 {
@@ -321,7 +312,7 @@ func (m Status) check() error {
 			return within("cause", err)
 		}
 	}
-	return firstError(checkSignal("stopped", m.Stopped), checkSignal("guard_stopped", m.GuardStopped), checkLogs(m.Logs))
+	return cmp.Or(checkSignal("stopped", m.Stopped), checkSignal("guard_stopped", m.GuardStopped), checkLogs(m.Logs))
 }
 
 // Exit says how the rank ended. The same record is in exit.json.

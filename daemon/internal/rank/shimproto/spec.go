@@ -1,13 +1,92 @@
 package shimproto
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"fulmen/native/atomicfile"
 )
+
+// Names of the two files in a rank's folder.
+const (
+	SpecFile = "spec.json"
+	ExitFile = "exit.json"
+)
+
+// maxFile is the longest spec or exit record that is read.
+const maxFile = 4 << 20
+
+func readFile(path string, target any) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxFile {
+		return fmt.Errorf("%s: %w", path, ErrTooLong)
+	}
+	if err := decodeObject(data, target); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// encodeFile is the text of a file.
+func encodeFile(name string, v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if len(data) > maxFile {
+		err = fmt.Errorf("%s: %w", name, ErrTooLong)
+	}
+	return append(data, '\n'), err
+}
+
+// Ref names one rank of one attempt of a job.
+type Ref struct {
+	Job     string `json:"job"`     // "j" and 8 Crockford characters
+	Attempt int    `json:"attempt"` // from 1
+	Rank    int    `json:"rank"`    // from 0
+}
+
+// maxCount bounds attempts and ranks, as the API does.
+const maxCount = 9999
+
+// maxEpoch is the largest number that every JSON reader keeps exactly.
+const maxEpoch = 1<<53 - 1
+
+// String writes "j4k2m9xq7/2/0".
+func (r Ref) String() string { return fmt.Sprintf("%s/%d/%d", r.Job, r.Attempt, r.Rank) }
+
+// Check returns a [FieldError] for the first part that is out of range.
+func (r Ref) Check() error {
+	const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+	if len(r.Job) != 9 || r.Job[0] != 'j' || strings.Trim(r.Job[1:], crockford) != "" {
+		return badField("job", "%.20q is not j and 8 of "+crockford, r.Job)
+	}
+	if r.Attempt < 1 || r.Attempt > maxCount {
+		return badField("attempt", "%d is outside 1 to %d", r.Attempt, maxCount)
+	}
+	if r.Rank < 0 || r.Rank > maxCount {
+		return badField("rank", "%d is outside 0 to %d", r.Rank, maxCount)
+	}
+	return nil
+}
+
+func checkEpoch(epoch int64) error {
+	if epoch < 1 || epoch > maxEpoch {
+		return badField("epoch", "%d is outside 1 to 2^53-1", epoch)
+	}
+	return nil
+}
 
 // Spec is what a shim runs and how: the content of spec.json. The daemon writes
 // it, readable by its owner alone because it holds the values of the
@@ -41,9 +120,6 @@ type Spec struct {
 	// end of each stream is kept.
 	LogHeadBytes int64 `json:"log_head_bytes"`
 	LogTailBytes int64 `json:"log_tail_bytes"`
-
-	// Extra holds the fields of the spec itself that a newer version wrote.
-	Extra map[string]json.RawMessage `json:"-"`
 }
 
 // MaxSocketPath is the longest path of a Unix socket that macOS takes: 104
@@ -70,7 +146,7 @@ const (
 
 // Check returns a [FieldError] for the first thing that cannot be run.
 func (s Spec) Check() error {
-	if err := firstError(s.Ref.Check(), checkEpoch(s.Epoch),
+	if err := cmp.Or(s.Ref.Check(), checkEpoch(s.Epoch),
 		checkPath("program", s.Program), checkPath("dir", s.Dir), checkPath("socket", s.Socket), checkPath("folder", s.Folder),
 		checkSeconds("lease_s", s.LeaseS, maxLeaseS), positive("lease_s", s.LeaseS), checkSeconds("grace_s", s.GraceS, maxGraceS),
 	); err != nil {
@@ -149,7 +225,7 @@ func WriteSpec(folder string, s Spec) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	data, err := encodeFile(SpecFile, s, s.Extra)
+	data, err := encodeFile(SpecFile, s)
 	if err != nil {
 		return err
 	}
@@ -164,7 +240,7 @@ func ForgetEnvironment(folder string, s Spec) error {
 
 // ReadSpec reads spec.json.
 func ReadSpec(folder string) (s Spec, err error) {
-	s.Extra, err = readFile(filepath.Join(folder, SpecFile), &s)
+	err = readFile(filepath.Join(folder, SpecFile), &s)
 	if err == nil {
 		err = s.Check()
 	}

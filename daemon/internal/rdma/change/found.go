@@ -31,24 +31,24 @@ type Membership struct {
 // member reports whether the interface is in the bridge in either sense.
 func (m Membership) member() bool { return m.Kernel || m.Stored }
 
-// Fate is what is to become of a step that is put back.
-type Fate string
+// Outcome is what is to become of a step that is put back.
+type Outcome string
 
 const (
 	// Ours is as the change left it: it goes back.
-	Ours Fate = "ours"
+	Ours Outcome = "ours"
 	// Before is as it was before: nothing is to be done.
-	Before Fate = "before"
+	Before Outcome = "before"
 	// Changed is neither: it is somebody else's now, and is left.
-	Changed Fate = "changed"
+	Changed Outcome = "changed"
 )
 
-// Fate compares what a step found, what it put there, and what is there now. The
+// Outcome compares what a step found, what it put there, and what is there now. The
 // text says what is there, where that is somebody else's. The service is the one
 // that counts as the step's own.
-func (s Step) Fate(f Found) (fate Fate, found string, own Service) {
+func (s Step) Outcome(f Found) (outcome Outcome, found string, own Service) {
 	if s.Service != nil {
-		return s.serviceFate(f)
+		return s.serviceOutcome(f)
 	}
 	at := slices.IndexFunc(f.Bridges, func(m Membership) bool { return m.Bridge == s.Bridge })
 	other := slices.IndexFunc(f.Bridges, func(m Membership) bool { return m.Bridge != s.Bridge && m.member() })
@@ -65,9 +65,9 @@ func (s Step) Fate(f Found) (fate Fate, found string, own Service) {
 	return Ours, "", own
 }
 
-// serviceFate finds the step's own service: by its identifier, and where that was
+// serviceOutcome finds the step's own service: by its identifier, and where that was
 // never noted, by all the rest, which was noted before the service was made.
-func (s Step) serviceFate(f Found) (Fate, string, Service) {
+func (s Step) serviceOutcome(f Found) (Outcome, string, Service) {
 	for _, one := range f.Services {
 		switch {
 		case s.Service.ID == "" && s.Service.same(one):
@@ -86,15 +86,15 @@ func (s Step) serviceFate(f Found) (Fate, string, Service) {
 // what is not.
 func (r Record) InForce(f Found) (is bool, found string) {
 	for _, s := range r.Steps {
-		fate, text, _ := s.Fate(f)
+		outcome, text, _ := s.Outcome(f)
 		switch {
-		case fate == Ours && s.What == api.RDMAStepBridge && f.inBridge():
+		case outcome == Ours && s.What == api.RDMAStepBridge && f.inBridge():
 			return false, fmt.Sprintf("%s is partly in the bridge %s", f.Interface, s.Bridge)
-		case fate == Before && s.What == api.RDMAStepBridge:
+		case outcome == Before && s.What == api.RDMAStepBridge:
 			return false, fmt.Sprintf("%s is in the bridge %s again", f.Interface, s.Bridge)
-		case fate == Before:
+		case outcome == Before:
 			return false, fmt.Sprintf("the network service %q is gone", s.Service.Name)
-		case fate == Changed && !(s.What == api.RDMAStepBridge && !f.inBridge()):
+		case outcome == Changed && !(s.What == api.RDMAStepBridge && !f.inBridge()):
 			return false, text
 		}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	one  = api.LinkEnd{Node: "axwfk1even66ca3j", Receptacle: 2}
-	two  = api.LinkEnd{Node: "csm7nbfrcayqev4e", Receptacle: 3}
+	one  = api.LinkEnd{Node: "axwfk1even66ca3j", PortNumber: 2}
+	two  = api.LinkEnd{Node: "csm7nbfrcayqev4e", PortNumber: 3}
 	link = api.LinkID{Low: one, High: two}
 )
 
@@ -24,7 +24,7 @@ func bridged() Found {
 }
 
 func asked() Asked {
-	return Asked{Change: "c1", Link: link, End: one, By: api.Principal{User: "eve", Node: two.Node}}
+	return Asked{Record: Record{Change: "c1", Link: link, End: one, By: api.Principal{User: "eve", Node: two.Node}}}
 }
 
 func planned(t *testing.T, f Found) Record {
@@ -39,7 +39,7 @@ func service(id string) Service {
 	return Service{ID: id, Name: "Fulmen Thunderbolt 2", Interface: "en2", Enabled: true, IPv4: Manual, Addresses: []netip.Prefix{prefix("169.254.1.1/30")}}
 }
 
-func TestFate(t *testing.T) {
+func TestStepOutcome(t *testing.T) {
 	renamed := service("7")
 	renamed.Name = "Mine"
 	off := service("7")
@@ -47,11 +47,11 @@ func TestFate(t *testing.T) {
 	moved := service("7")
 	moved.Addresses = []netip.Prefix{prefix("10.0.0.1/24")}
 	for name, c := range map[string]struct {
-		at    int    // of the step: 0 the bridge, 1 the service
-		id    string // that was noted
-		found Found
-		want  Fate
-		says  string
+		at      int    // of the step: 0 the bridge, 1 the service
+		id      string // that was noted
+		found   Found
+		want    Outcome
+		reports string
 	}{
 		"still out":             {0, "", Found{Interface: "en2", Present: true, Bridges: []Membership{{Bridge: "bridge0"}}}, Ours, ""},
 		"in again":              {0, "", bridged(), Before, ""},
@@ -74,10 +74,10 @@ func TestFate(t *testing.T) {
 			if step.Service != nil {
 				step.Service.ID = c.id
 			}
-			fate, says, own := step.Fate(c.found)
-			is.Equal(fate, c.want)
-			is.Equal(says, c.says)
-			if fate == Ours && step.Service != nil {
+			outcome, reports, own := step.Outcome(c.found)
+			is.Equal(outcome, c.want)
+			is.Equal(reports, c.reports)
+			if outcome == Ours && step.Service != nil {
 				is.True(own.ID != "") // which one to delete
 			}
 		})
@@ -101,9 +101,9 @@ func TestInForce(t *testing.T) {
 		other := f
 		other.Services = []Service{service("7")}
 		change(&other)
-		in, says := r.InForce(other)
+		in, reports := r.InForce(other)
 		is.True(!in)
-		is.True(says != "")
+		is.True(reports != "")
 	}
 	in, _ = r.InForce(Found{Interface: "en2", Present: true, Services: f.Services}) // that the bridge is gone does no harm
 	is.True(in)

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -34,7 +35,7 @@ func Next(r Record, at api.Time, e Event) (Record, []Effect) {
 	case api.RDMAChangePartial:
 		if back, is := e.(Rollback); is {
 			next.UndoneBy = back.By
-			effects = next.undo(Cause{})
+			effects = next.undo(api.Cause{})
 		}
 	}
 	if effects == nil {
@@ -48,28 +49,18 @@ func Next(r Record, at api.Time, e Event) (Record, []Effect) {
 
 // planned is a change of which nothing was made yet.
 func (r *Record) planned(e Event) []Effect {
-	switch e := e.(type) {
+	switch e.(type) {
 	case Apply:
 		r.State = api.RDMAChangeApplying
 		return append([]Effect{Save{}}, r.forward(0)...)
 	case Restarted, Overdue:
-		return r.drop(Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody began what was planned"})
-	case Rollback:
-		r.UndoneBy = e.By
-		return r.drop(e.Cause)
-	case Failed:
-		return r.drop(e.Cause)
-	case Heard:
-		if isBack(e.State) {
-			r.UndoneBy = e.By
-			return r.drop(e.Cause)
-		}
+		return r.drop(api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody began what was planned"})
 	}
-	return nil
+	return r.backward(e, r.drop)
 }
 
 // drop ends a change of which nothing was made.
-func (r *Record) drop(why Cause) []Effect {
+func (r *Record) drop(why api.Cause) []Effect {
 	r.State, r.Reason, r.Message = api.RDMAChangeUndone, why.Reason, why.Message
 	for i := range r.Steps {
 		if r.Steps[i].State == api.RDMAStepDone { // of an earlier change
@@ -97,9 +88,9 @@ func (r *Record) applying(e Event) []Effect {
 		return []Effect{Save{}, Wait{DoubtWithin}}
 	case Restarted:
 		// What the step under way came to is not known, and whoever asked has had no answer.
-		return r.undo(Cause{Reason: api.ReasonRDMAChangeFailed, Message: "the daemon was restarted while it was made"})
+		return r.undo(api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "the daemon was restarted while it was made"})
 	}
-	return r.backward(e)
+	return r.backward(e, r.undo)
 }
 
 // forward is the next step, or the look at what came of them.
@@ -118,16 +109,16 @@ func (r *Record) proving(e Event) []Effect {
 	case Commit:
 		r.Reason, r.Message = e.Untested.Reason, e.Untested.Message
 		return r.keep()
-	case Heard:
+	case PeerChange:
 		if e.State == api.RDMAChangeActive {
 			return r.keep()
 		}
 	case Restarted:
 		return []Effect{Wait{DoubtWithin}}
 	case Overdue:
-		return r.undo(Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody said within " + DoubtWithin.String() + " that the other end is changed too"})
+		return r.undo(api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody said within " + DoubtWithin.String() + " that the other end is changed too"})
 	}
-	return r.backward(e)
+	return r.backward(e, r.undo)
 }
 
 func (r *Record) keep() []Effect {
@@ -144,21 +135,21 @@ func (r *Record) active(e Event) []Effect {
 	if _, is := e.(Failed); is {
 		return nil
 	}
-	return r.backward(e)
+	return r.backward(e, r.undo)
 }
 
 // backward takes what sends a change back.
-func (r *Record) backward(e Event) []Effect {
+func (r *Record) backward(e Event, end func(api.Cause) []Effect) []Effect {
 	switch e := e.(type) {
 	case Failed:
-		return r.undo(e.Cause)
+		return end(e.Cause)
 	case Rollback:
 		r.UndoneBy = e.By
-		return r.undo(e.Cause)
-	case Heard:
-		if isBack(e.State) {
+		return end(e.Cause)
+	case PeerChange:
+		if IsBack(e.State) {
 			r.UndoneBy = e.By
-			return r.undo(e.Cause)
+			return end(e.Cause)
 		}
 	}
 	return nil
@@ -166,7 +157,7 @@ func (r *Record) backward(e Event) []Effect {
 
 // undo begins to put steps back, the last first. A step that is only planned may
 // have been made without a note of it.
-func (r *Record) undo(why Cause) []Effect {
+func (r *Record) undo(why api.Cause) []Effect {
 	r.State, r.Reason, r.Message = api.RDMAChangeUndoing, why.Reason, why.Message
 	next := r.back(len(r.Steps) - 1)
 	if next == nil {
@@ -181,7 +172,7 @@ func (r *Record) undoing(e Event) []Effect {
 	case PutBack:
 		step := &r.Steps[e.Step]
 		step.State, step.Found = api.RDMAStepUndone, ""
-		if e.Fate == Changed {
+		if e.Outcome == Changed {
 			step.State, step.Found = api.RDMAStepLeft, e.Found
 		}
 		next := r.back(e.Step - 1)
@@ -217,20 +208,125 @@ func (r *Record) finish() {
 		return
 	}
 	r.State, r.Reason = api.RDMAChangePartial, api.ReasonRDMAUndoPartial
-	r.Message = ""
+	var found []string
 	for _, s := range left {
-		if r.Message != "" {
-			r.Message += "; "
-		}
-		r.Message += s.Found
+		found = append(found, s.Found)
 	}
+	r.Message = strings.Join(found, "; ")
 }
 
-// isBack reports whether an end that says so is not changed, or will not be.
-func isBack(s api.RDMAChangeState) bool {
+// IsBack reports whether an end that says so is not changed, or will not be.
+func IsBack(s api.RDMAChangeState) bool {
 	switch s {
 	case api.RDMAChangeUndoing, api.RDMAChangeUndone, api.RDMAChangePartial:
 		return true
 	}
 	return false
 }
+
+// Event is something that happened to one end's part of a change. Events that do
+// not fit the record's state change nothing.
+type Event interface{ event() }
+
+// Apply is the order to change what was planned.
+type Apply struct{}
+
+// Made answers [Make]: the step is made.
+type Made struct {
+	Step int
+	// Service is the service that was made.
+	Service Service
+}
+
+// Failed answers [Make], [Verify] and [Save]: it did not work.
+type Failed struct{ Cause api.Cause }
+
+// Verified answers [Verify]: the system shows what the change was for.
+type Verified struct{}
+
+// Commit is the order to keep the change: both ends have applied it, and data came
+// over the cable.
+type Commit struct {
+	// Untested is why no data was sent, where that is no fault of the cable.
+	Untested api.Cause
+}
+
+// Rollback is the order to put everything back.
+type Rollback struct {
+	// By is the person who wants it; the zero principal where nobody does.
+	By api.Principal
+	// Cause is why, where it is not a person's request.
+	Cause api.Cause
+}
+
+// PeerChange is what the other end says of the same change.
+type PeerChange struct {
+	State api.RDMAChangeState
+	// By is the person who had it put back there; the zero principal where nobody did.
+	By api.Principal
+	// Cause is why, where it was nobody's request.
+	Cause api.Cause
+}
+
+// Overdue says that the time of [Wait] is over.
+type Overdue struct{}
+
+// Restarted says that the daemon was started anew: what was under way is not, and
+// what came of it is not known.
+type Restarted struct{}
+
+// PutBack answers [Undo].
+type PutBack struct {
+	Step int
+	// Outcome is what was found: [Ours] was put back, [Before] needed nothing, [Changed]
+	// was left.
+	Outcome Outcome
+	// Found is what was there, where it was left.
+	Found string
+}
+
+// Remade says that the service of a step is another one with the same settings.
+type Remade struct {
+	Step    int
+	Service Service
+}
+
+func (Apply) event()      {}
+func (Made) event()       {}
+func (Failed) event()     {}
+func (Verified) event()   {}
+func (Commit) event()     {}
+func (Rollback) event()   {}
+func (PeerChange) event() {}
+func (Overdue) event()    {}
+func (Restarted) event()  {}
+func (PutBack) event()    {}
+func (Remade) event()     {}
+
+// Effect is something to be done, in the order given.
+type Effect interface{ effect() }
+
+// Save makes the record durable and then tells everybody. Where that fails and the
+// record moves forward, the event is [Failed], of the record as it was.
+type Save struct{}
+
+// Make makes a step: answered by [Made] or [Failed].
+type Make struct{ Step int }
+
+// Verify waits until the system shows what the change was for: answered by
+// [Verified] or [Failed].
+type Verify struct{}
+
+// Undo puts a step back as far as it is still as the change left it: answered by
+// [PutBack].
+type Undo struct{ Step int }
+
+// Wait asks for [Overdue] after a time, sleep included, unless the state is another
+// by then.
+type Wait struct{ For time.Duration }
+
+func (Save) effect()   {}
+func (Make) effect()   {}
+func (Verify) effect() {}
+func (Undo) effect()   {}
+func (Wait) effect()   {}

@@ -22,9 +22,9 @@ func TestNext(t *testing.T) {
 	ada := api.Principal{User: "ada", Node: one.Node}
 	events := map[string]Event{
 		"apply": Apply{}, "made 0": Made{Step: 0}, "made 1": Made{Step: 1, Service: service("7")}, "failed": Failed{}, "verified": Verified{}, "commit": Commit{},
-		"rollback": Rollback{By: ada}, "there active": Heard{State: api.RDMAChangeActive}, "there undone": Heard{State: api.RDMAChangeUndone},
-		"there proving": Heard{State: api.RDMAChangeProving}, "overdue": Overdue{}, "restarted": Restarted{},
-		"back 1": PutBack{Step: 1, Fate: Ours}, "back 0": PutBack{Step: 0, Fate: Before}, "left 0": PutBack{Step: 0, Fate: Changed, Found: "it"},
+		"rollback": Rollback{By: ada}, "there active": PeerChange{State: api.RDMAChangeActive}, "there undone": PeerChange{State: api.RDMAChangeUndone},
+		"there proving": PeerChange{State: api.RDMAChangeProving}, "overdue": Overdue{}, "restarted": Restarted{},
+		"back 1": PutBack{Step: 1, Outcome: Ours}, "back 0": PutBack{Step: 0, Outcome: Before}, "left 0": PutBack{Step: 0, Outcome: Changed, Found: "it"},
 		"remade": Remade{Step: 1, Service: service("8")},
 	}
 	want := map[string]string{
@@ -89,17 +89,17 @@ func TestHowItEnds(t *testing.T) {
 	r.State = api.RDMAChangeActive
 	ada := api.Principal{User: "ada", Node: one.Node}
 	r, _ = Next(r, api.Time{}, Rollback{By: ada})
-	r, _ = Next(r, api.Time{}, PutBack{Step: 1, Fate: Ours})
-	r, _ = Next(r, api.Time{}, PutBack{Step: 0, Fate: Ours})
+	r, _ = Next(r, api.Time{}, PutBack{Step: 1, Outcome: Ours})
+	r, _ = Next(r, api.Time{}, PutBack{Step: 0, Outcome: Ours})
 	is.Equal(r.State, api.RDMAChangeUndone)
 	is.Equal(r.UndoneBy, ada)
 	is.Equal(r.Reason, api.Reason(""))
 
 	r = planned(t, bridged())
 	r.State = api.RDMAChangeApplying
-	r, _ = Next(r, api.Time{}, Failed{Cause{Reason: api.ReasonRDMAPortDown, Message: "down"}})
-	r, _ = Next(r, api.Time{}, PutBack{Step: 1, Fate: Before})
-	r, _ = Next(r, api.Time{}, PutBack{Step: 0, Fate: Ours})
+	r, _ = Next(r, api.Time{}, Failed{api.Cause{Reason: api.ReasonRDMAPortDown, Message: "down"}})
+	r, _ = Next(r, api.Time{}, PutBack{Step: 1, Outcome: Before})
+	r, _ = Next(r, api.Time{}, PutBack{Step: 0, Outcome: Ours})
 	is.Equal(r.State, api.RDMAChangeUndone)
 	is.Equal(r.Reason, api.ReasonRDMAPortDown)
 	is.Equal(r.View().Message, "down")

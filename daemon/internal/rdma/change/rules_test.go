@@ -15,7 +15,7 @@ import (
 // A record is whole, or what is wrong with it is said.
 func TestCheck(t *testing.T) {
 	for name, change := range map[string]func(*Record){
-		"it has no id": func(r *Record) { r.Change = "" }, "its end is none of its cable": func(r *Record) { r.End.Receptacle = 9 },
+		"it has no id": func(r *Record) { r.Change = "" }, "its end is none of its cable": func(r *Record) { r.End.PortNumber = 9 },
 		`there is no state "lost"`: func(r *Record) { r.State = "lost" }, "it has no interface": func(r *Record) { r.Interface = "" },
 		`step 1: it is about "en3"`:                   func(r *Record) { r.Steps[0].Interface = "en3" },
 		`step 2: there is no state "lost"`:            func(r *Record) { r.Steps[1].State = "lost" },
@@ -61,10 +61,10 @@ func TestCheck(t *testing.T) {
 // back; what is undone is undone in each step, and what is left is named.
 func TestNextKeepsItsRules(t *testing.T) {
 	ada, bob := api.Principal{User: "ada", Node: one.Node}, api.Principal{User: "bob", Node: two.Node}
-	cause := Cause{Reason: api.ReasonRDMAPortDown, Message: "down"}
+	cause := api.Cause{Reason: api.ReasonRDMAPortDown, Message: "down"}
 	events := []Event{Apply{}, Made{Step: 0}, Made{Step: 1, Service: service("7")}, Failed{cause}, Verified{}, Commit{}, Commit{cause}, Rollback{By: ada}, Rollback{Cause: cause},
-		Heard{State: api.RDMAChangeActive}, Heard{State: api.RDMAChangeUndoing, By: bob}, Heard{State: api.RDMAChangePartial, Cause: cause}, Overdue{}, Restarted{},
-		PutBack{Step: 0, Fate: Ours}, PutBack{Step: 1, Fate: Before}, PutBack{Step: 0, Fate: Changed, Found: "zero"}, PutBack{Step: 1, Fate: Changed, Found: "one"}, Remade{Step: 1, Service: service("8")}}
+		PeerChange{State: api.RDMAChangeActive}, PeerChange{State: api.RDMAChangeUndoing, By: bob}, PeerChange{State: api.RDMAChangePartial, Cause: cause}, Overdue{}, Restarted{},
+		PutBack{Step: 0, Outcome: Ours}, PutBack{Step: 1, Outcome: Before}, PutBack{Step: 0, Outcome: Changed, Found: "zero"}, PutBack{Step: 1, Outcome: Changed, Found: "one"}, Remade{Step: 1, Service: service("8")}}
 	seen := map[string]bool{}
 	var walk func(r Record, depth int)
 	walk = func(r Record, depth int) {
@@ -119,40 +119,40 @@ func TestNextKeepsItsRules(t *testing.T) {
 // What stays noted at the end of each way.
 func TestWhatIsNoted(t *testing.T) {
 	ada := api.Principal{User: "ada", Node: one.Node}
-	cause := Cause{Reason: api.ReasonRDMAPortDown, Message: "down"}
-	restarted := Cause{Reason: api.ReasonRDMAChangeFailed, Message: "the daemon was restarted while it was made"}
-	doubt := Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody said within 3m0s that the other end is changed too"}
-	unused := Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody began what was planned"}
+	cause := api.Cause{Reason: api.ReasonRDMAPortDown, Message: "down"}
+	restarted := api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "the daemon was restarted while it was made"}
+	doubt := api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody said within 3m0s that the other end is changed too"}
+	unused := api.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "nobody began what was planned"}
 	made := []Event{Apply{}, Made{Step: 0}, Made{Step: 1, Service: service("7")}}
 	proving := append(slices.Clone(made), Verified{})
-	back := []Event{PutBack{Step: 1, Fate: Ours}, PutBack{Step: 0, Fate: Ours}}
+	back := []Event{PutBack{Step: 1, Outcome: Ours}, PutBack{Step: 0, Outcome: Ours}}
 	for name, c := range map[string]struct {
 		events []Event
 		state  api.RDMAChangeState
 		by     api.Principal
-		cause  Cause
+		cause  api.Cause
 		steps  string
 	}{
 		"nobody began it":                   {[]Event{Overdue{}}, api.RDMAChangeUndone, api.Principal{}, unused, "undone undone"},
 		"restarted before it began":         {[]Event{Restarted{}}, api.RDMAChangeUndone, api.Principal{}, unused, "undone undone"},
-		"taken back before":                 {[]Event{Rollback{By: ada}}, api.RDMAChangeUndone, ada, Cause{}, "undone undone"},
-		"the other end took it back before": {[]Event{Heard{State: api.RDMAChangeUndone, By: ada, Cause: cause}}, api.RDMAChangeUndone, ada, cause, "undone undone"},
+		"taken back before":                 {[]Event{Rollback{By: ada}}, api.RDMAChangeUndone, ada, api.Cause{}, "undone undone"},
+		"the other end took it back before": {[]Event{PeerChange{State: api.RDMAChangeUndone, By: ada, Cause: cause}}, api.RDMAChangeUndone, ada, cause, "undone undone"},
 		"failed before":                     {[]Event{Failed{cause}}, api.RDMAChangeUndone, api.Principal{}, cause, "undone undone"},
-		"made":                              {made, api.RDMAChangeApplying, api.Principal{}, Cause{}, "done done"},
-		"kept":                              {append(slices.Clone(proving), Commit{}), api.RDMAChangeActive, api.Principal{}, Cause{}, "done done"},
+		"made":                              {made, api.RDMAChangeApplying, api.Principal{}, api.Cause{}, "done done"},
+		"kept":                              {append(slices.Clone(proving), Commit{}), api.RDMAChangeActive, api.Principal{}, api.Cause{}, "done done"},
 		"kept, untested":                    {append(slices.Clone(proving), Commit{cause}), api.RDMAChangeActive, api.Principal{}, cause, "done done"},
-		"kept by the other end":             {append(slices.Clone(proving), Heard{State: api.RDMAChangeActive}), api.RDMAChangeActive, api.Principal{}, Cause{}, "done done"},
+		"kept by the other end":             {append(slices.Clone(proving), PeerChange{State: api.RDMAChangeActive}), api.RDMAChangeActive, api.Principal{}, api.Cause{}, "done done"},
 		"restarted while it was made":       {slices.Concat([]Event{Apply{}, Made{Step: 0}, Restarted{}}, back), api.RDMAChangeUndone, api.Principal{}, restarted, "undone undone"},
 		"in doubt":                          {slices.Concat(proving, []Event{Restarted{}, Overdue{}}, back), api.RDMAChangeUndone, api.Principal{}, doubt, "undone undone"},
-		"put back there":                    {slices.Concat(proving, []Event{Heard{State: api.RDMAChangePartial, By: ada}}, back), api.RDMAChangeUndone, ada, Cause{}, "undone undone"},
-		"two are left": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Fate: Changed, Found: "one"}, PutBack{Step: 0, Fate: Changed, Found: "zero"}}),
-			api.RDMAChangePartial, ada, Cause{api.ReasonRDMAUndoPartial, "zero; one"}, "left left"},
-		"failed, and one is left": {slices.Concat(made, []Event{Failed{cause}, PutBack{Step: 1, Fate: Ours}, PutBack{Step: 0, Fate: Changed, Found: "zero"}}),
-			api.RDMAChangePartial, api.Principal{}, Cause{api.ReasonRDMAUndoPartial, "zero"}, "left undone"},
-		"one is left, and then put back": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Fate: Changed, Found: "one"}, PutBack{Step: 0, Fate: Before}, Rollback{By: ada}, PutBack{Step: 1, Fate: Ours}}),
-			api.RDMAChangeUndone, ada, Cause{}, "undone undone"},
-		"restarted while it was put back": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Fate: Ours}, Restarted{}, PutBack{Step: 0, Fate: Ours}}),
-			api.RDMAChangeUndone, ada, Cause{}, "undone undone"},
+		"put back there":                    {slices.Concat(proving, []Event{PeerChange{State: api.RDMAChangePartial, By: ada}}, back), api.RDMAChangeUndone, ada, api.Cause{}, "undone undone"},
+		"two are left": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Outcome: Changed, Found: "one"}, PutBack{Step: 0, Outcome: Changed, Found: "zero"}}),
+			api.RDMAChangePartial, ada, api.Cause{Reason: api.ReasonRDMAUndoPartial, Message: "zero; one"}, "left left"},
+		"failed, and one is left": {slices.Concat(made, []Event{Failed{cause}, PutBack{Step: 1, Outcome: Ours}, PutBack{Step: 0, Outcome: Changed, Found: "zero"}}),
+			api.RDMAChangePartial, api.Principal{}, api.Cause{Reason: api.ReasonRDMAUndoPartial, Message: "zero"}, "left undone"},
+		"one is left, and then put back": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Outcome: Changed, Found: "one"}, PutBack{Step: 0, Outcome: Before}, Rollback{By: ada}, PutBack{Step: 1, Outcome: Ours}}),
+			api.RDMAChangeUndone, ada, api.Cause{}, "undone undone"},
+		"restarted while it was put back": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Outcome: Ours}, Restarted{}, PutBack{Step: 0, Outcome: Ours}}),
+			api.RDMAChangeUndone, ada, api.Cause{}, "undone undone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -162,7 +162,7 @@ func TestWhatIsNoted(t *testing.T) {
 			}
 			is.Equal(r.State, c.state)
 			is.Equal(r.UndoneBy, c.by)
-			is.Equal(Cause{r.Reason, r.Message}, c.cause)
+			is.Equal(api.Cause{Reason: r.Reason, Message: r.Message}, c.cause)
 			is.Equal(fmt.Sprintf("%s %s", r.Steps[0].State, r.Steps[1].State), c.steps)
 			view := r.View()
 			is.Equal(view.Reason, c.cause.Reason)
@@ -237,8 +237,8 @@ func TestWhatIsNotInForce(t *testing.T) {
 		{Found{Interface: "en2", Present: true, Bridges: out, Services: []Service{renamed}}, "Mine: manual 169.254.1.1/30"},
 	} {
 		is := is.New(t)
-		in, says := r.InForce(c.found)
-		is.Equal(says, c.want)
+		in, reports := r.InForce(c.found)
+		is.Equal(reports, c.want)
 		is.Equal(in, c.want == "")
 	}
 }
@@ -270,7 +270,6 @@ func TestStepsInWords(t *testing.T) {
 	s := service("7")
 	s.Addresses, s.Enabled = append(s.Addresses, prefix("10.0.0.1/8")), false
 	is.Equal(s.String(), "Fulmen Thunderbolt 2: manual 169.254.1.1/30 10.0.0.1/8, switched off")
-	is.Equal(addressesText(s.Addresses), "169.254.1.1/30, 10.0.0.1/8")
 	r := planned(t, Found{Interface: "en2", Present: true, Bridges: []Membership{{Bridge: "bridge7", Stored: true}, {Bridge: "bridge0", Kernel: true}, {Bridge: "bridge1"}}})
 	is.Equal(len(r.Steps), 3)
 	is.Equal(r.Steps[0].view().Text, "Take en2 out of the bridge bridge7.")

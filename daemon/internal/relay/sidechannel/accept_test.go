@@ -69,7 +69,7 @@ func (c addressed) RemoteAddr() net.Addr { return c.far }
 
 // holder is a machine on which a process group has every connection, or none.
 type holder struct {
-	told
+	reported
 	has bool
 }
 
@@ -99,7 +99,7 @@ func TestALeafEndsOnceAllIsSent(t *testing.T) {
 		l.spoken = make(chan struct{})
 		var back []int
 		l.port, l.c.cfg.Return = 29501, func(port int) { back = append(back, port) }
-		l.silence = l.c.cfg.Clock.AfterFunc(time.Hour, l.hush)
+		l.silence = l.c.cfg.Clock.AfterFunc(time.Hour, l.stopCarrying)
 		listener := &refusing{why: []error{net.ErrClosed}}
 		l.listener = listener
 		working := true
@@ -115,6 +115,6 @@ func TestALeafEndsOnceAllIsSent(t *testing.T) {
 		is.Equal(listener.closed, 1)
 		is.Equal(back, []int{29501})
 		time.Sleep(2 * time.Hour)
-		is.True(!l.isSilent)
+		is.True(!l.isSilent.Load())
 	})
 }

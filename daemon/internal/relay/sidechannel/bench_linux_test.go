@@ -14,16 +14,15 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/native"
-	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/testkit"
 	"fulmen/native/procsockets"
 )
 
-func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 
 // BenchmarkHandshake joins four ranks over this machine's sockets, once by
 // themselves and once by the channels of four nodes, without what the nodes'
@@ -77,17 +76,17 @@ func BenchmarkHandshake(b *testing.B) {
 		}
 	})
 	b.Run("relayed", func(b *testing.B) {
-		desk := peertest.NewDesk()
+		scenario := peertest.NewNetwork()
 		var nodes []*sidechannel.Channels
 		var plan []api.NodeID
 		for i := range size {
 			id := api.NodeID([]string{"0000000000000000", "1111111111111111", "2222222222222222", "3333333333333333"}[i])
 			plan = append(plan, id)
 			c := sidechannel.New(sidechannel.Config{
-				Peers: peer.New(id, desk.Add(id), gatetest.For(id, clock, nil)), Machine: sidechannel.Loopback{Processes: procsockets.Processes{}}, Clock: clock,
+				Peers: peer.New(id, scenario.Add(id), peertest.GateFor(id, clock, nil)), Machine: sidechannel.Loopback{Processes: procsockets.Processes{}}, Clock: clock,
 				Log: slog.New(slog.DiscardHandler), Take: func(int) bool { return true }, Return: func(int) {},
 				Group: func(api.RankRef) int { return group }, Name: func(id api.NodeID) string { return string(id) }, Account: func(uint32) string { return "" },
-				Tell: func(api.RankRef, api.Handshake) {}, Fail: func(_ api.RankRef, why *api.Error) { b.Log(errors.New(why.Message)) },
+				Notify: func(api.RankRef, api.Handshake) {}, Fail: func(_ api.RankRef, why *api.Error) { b.Log(errors.New(why.Message)) },
 			})
 			nodes = append(nodes, c)
 		}
@@ -96,7 +95,7 @@ func BenchmarkHandshake(b *testing.B) {
 			at := make([]string, size)
 			for rank, n := range nodes {
 				ref := api.RankRef{Job: job, Attempt: attempt, Rank: rank}
-				a, err := n.Open(sidechannel.Channel{Rank: ref, Epoch: 1, Nodes: plan, Within: time.Minute})
+				a, err := n.Open(ref, 1, plan, time.Minute)
 				if err != nil {
 					b.Fatal(err)
 				}

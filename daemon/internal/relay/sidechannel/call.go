@@ -61,11 +61,11 @@ func (l *leaf) isOwn(conn net.Conn) error {
 	near, isTCP := conn.RemoteAddr().(*net.TCPAddr)
 	far, isTCP2 := conn.LocalAddr().(*net.TCPAddr)
 	if !isTCP || !isTCP2 {
-		return errors.New("it is no connection of TCP")
+		return errors.New("it is not a TCP connection")
 	}
 	own, err := l.c.cfg.Machine.Holds(l.c.cfg.Group(l.ch.Rank), near.AddrPort(), far.AddrPort())
 	if err == nil && !own {
-		err = errors.New("it is not of a process of the rank")
+		err = errors.New("it was not made by a process of the rank")
 	}
 	return err
 }
@@ -88,11 +88,11 @@ func (l *leaf) take(conn net.Conn) {
 		switch {
 		case l.caller != nil || l.through:
 			err = errors.New("the rank has connected before")
-		case l.over || !l.carry(len(number), true):
+		case l.over || !l.carryLocked(len(number), true):
 			err = errors.New("the channel is closed")
 		default:
 			l.caller, l.state = who, api.HandshakeHeld
-			l.callIn()
+			l.callInLocked()
 		}
 	}
 	l.mu.Unlock()
@@ -100,12 +100,12 @@ func (l *leaf) take(conn net.Conn) {
 		l.drop(conn, err)
 		return
 	}
-	l.tell()
+	l.notify()
 	l.work.Go(func() {
 		who.out.drain(conn)
 		conn.Close()
 	})
-	l.hear(who)
+	l.receive(who)
 	l.mu.Lock()
 	if who.passed {
 		close(l.spoken)
@@ -130,9 +130,9 @@ func (l *leaf) admit(conn net.Conn) (number []byte, err error) {
 	if _, err := io.ReadFull(conn, number); err != nil {
 		return nil, err
 	}
-	if said, _ := numberOf(number); said != ref.Rank {
-		l.fail(api.Errorf(api.ReasonWrongRankNumber, ref.String(), "The program of rank %d says on its side channel that it is rank %d.", ref.Rank, said))
-		return nil, errors.New("it says the number of another rank")
+	if rank, _ := numberOf(number); rank != ref.Rank {
+		l.fail(api.Errorf(api.ReasonWrongRankNumber, ref.String(), "The program of rank %d says on its side channel that it is rank %d.", ref.Rank, rank))
+		return nil, errors.New("it gives the number of another rank")
 	}
 	return number, nil
 }
@@ -144,13 +144,13 @@ func (l *leaf) hasCaller() bool {
 	return l.caller != nil || l.through
 }
 
-// hear reads what the rank's program says until it ends.
-func (l *leaf) hear(who *caller) {
+// receive reads what the rank's program says until it ends.
+func (l *leaf) receive(who *caller) {
 	buffer := make([]byte, maxData)
 	for {
 		n, err := who.conn.Read(buffer)
 		if n > 0 {
-			l.said(who, buffer[:n])
+			l.reported(who, buffer[:n])
 		}
 		if err != nil {
 			break
@@ -174,11 +174,11 @@ func (l *leaf) hear(who *caller) {
 	if !current {
 		return
 	}
-	l.tell()
+	l.notify()
 	if !who.passed { // settled: it is nobody's any more
 		return
 	}
-	await(l.c.cfg.Clock, l.ending, severAfter)
+	native.Pause(l.ending, l.c.cfg.Clock, severAfter)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.out != nil {
@@ -191,21 +191,10 @@ func (l *leaf) hear(who *caller) {
 // then told after its cause.
 const severAfter = time.Second
 
-// await waits for something, and not for longer than a time.
-func await(clock native.Clock, done <-chan struct{}, most time.Duration) {
-	late := make(chan struct{})
-	timer := clock.AfterFunc(most, func() { close(late) })
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-late:
-	}
-}
-
-func (l *leaf) said(who *caller, data []byte) {
+func (l *leaf) reported(who *caller, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.caller != who || !l.carry(len(data), true) {
+	if l.caller != who || !l.carryLocked(len(data), true) {
 		return
 	}
 	l.flow.sent(data)

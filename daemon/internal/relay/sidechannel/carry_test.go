@@ -16,6 +16,10 @@ import (
 	"fulmen/daemon/api"
 )
 
+// flowedLocked looks how far the rank has come. The caller holds mu, where somebody else
+// looks.
+func (l *leaf) flowedLocked() { l.flow.settleLocked(l.c.cfg.Clock, &l.mu, l.notify) }
+
 // leafAlone is a rank 1 of two, and what it was failed for.
 func leafAlone(state api.HandshakeState) (*leaf, func() []api.Reason) {
 	cfg := rules()
@@ -26,10 +30,12 @@ func leafAlone(state api.HandshakeState) (*leaf, func() []api.Reason) {
 		defer mu.Unlock()
 		failed = append(failed, err.Data.Reason)
 	}
-	cfg.Tell, cfg.Name = func(api.RankRef, api.Handshake) {}, func(id api.NodeID) string { return string(id) }
-	l := &leaf{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(1), Nodes: []api.NodeID{"a", "b"}}, state: state, out: newOutbox(), ending: make(chan struct{})}
-	l.flow.size = 2
-	l.teller = teller{c: l.c, ref: l.ch.Rank, state: l.handshake, told: api.Handshake{State: state}}
+	cfg.Notify, cfg.Name = func(api.RankRef, api.Handshake) {}, func(id api.NodeID) string { return string(id) }
+	l := &leaf{state: state, out: newOutbox()}
+	l.c, l.ch = &Channels{cfg: cfg}, request{Rank: rankOf(1), Nodes: []api.NodeID{"a", "b"}}
+	l.flow.size, l.flow.joined = 2, state == api.HandshakeJoined
+	l.ending, l.ended = context.WithCancel(context.Background())
+	l.reporter = reporter{c: l.c, ref: l.ch.Rank, state: l.handshake, reported: api.Handshake{State: state}}
 	return l, func() []api.Reason { synctest.Wait(); mu.Lock(); defer mu.Unlock(); return failed }
 }
 
@@ -40,24 +46,24 @@ func TestWhatALeafCarries(t *testing.T) {
 		for _, state := range []api.HandshakeState{api.HandshakeConnected, api.HandshakeJoined} {
 			is := is.New(t)
 			l, failed := leafAlone(state)
-			is.True(l.carry(api.MaxSideChannelBytes, true))
+			is.True(l.carryLocked(api.MaxSideChannelBytes, true))
 			is.Equal(len(failed()), 0)
-			is.True(!l.carry(1, true))
-			is.True(!l.carry(1, true)) // silent from then on
+			is.True(!l.carryLocked(1, true))
+			is.True(!l.carryLocked(1, true)) // silent from then on
 			is.Equal(l.flow.bytes, int64(api.MaxSideChannelBytes+1))
 			is.Equal(len(failed()), map[api.HandshakeState]int{api.HandshakeConnected: 1}[state])
 			for range 2 {
 				l.fail(api.NewError(api.ReasonSideChannelLost, ""))
 			}
 			is.Equal(len(failed()), 1) // whatever comes after the first
-			heard, failed := leafAlone(state)
-			heard.caller = &caller{out: newOutbox()}
-			heard.heard(frameData, make([]byte, api.MaxSideChannelBytes+1))
+			received, failed := leafAlone(state)
+			received.caller = &caller{out: newOutbox()}
+			received.received(frameData, make([]byte, api.MaxSideChannelBytes+1))
 			is.Equal(failed(), map[api.HandshakeState][]api.Reason{api.HandshakeConnected: {api.ReasonSideChannelLost}}[state]) // rank 0 has sent it
-			heard.teller.stop()
+			received.reporter.stop()
 			hushed, failed := leafAlone(state)
-			hushed.hush()
-			is.True(!hushed.carry(1, true))
+			hushed.stopCarrying()
+			is.True(!hushed.carryLocked(1, true))
 			is.Equal(hushed.flow.bytes, int64(0))
 			is.Equal(len(failed()), 0)
 		}
@@ -71,42 +77,43 @@ func TestWhatALeafHears(t *testing.T) {
 		l, _ := leafAlone(api.HandshakeHeld)
 		who := &caller{out: newOutbox(), held: number4(1)}
 		l.caller = who
-		l.said(who, []byte("x")) // held: it waits with the number
+		l.reported(who, []byte("x")) // held: it waits with the number
 		is.Equal(string(who.held), "\x01\x00\x00\x00x")
 		is.Equal(len(l.out.bytes), 0)
-		l.said(&caller{}, []byte("of another"))
+		l.reported(&caller{}, []byte("of another"))
 		is.Equal(l.flow.bytes, int64(1))
-		l.heard(frameListens, nil)
+		l.received(frameListens, nil)
 		is.True(l.listens && l.through)
 		is.Equal(string(l.out.bytes), "d\x00\x05\x01\x00\x00\x00x")
-		l.said(who, []byte("y"))
+		l.reported(who, []byte("y"))
 		is.Equal(string(l.out.bytes), "d\x00\x05\x01\x00\x00\x00xd\x00\x01y")
-		l.heard(frameConnected, nil)
+		l.received(frameConnected, nil)
 		is.Equal(l.state, api.HandshakeConnected)
-		l.heard(frameData, []byte("back"))
+		l.received(frameData, []byte("back"))
 		is.Equal(string(who.out.bytes), "back")
 		is.Equal(l.flow.bytes, int64(6))
-		l.isSilent = true
-		l.heard(frameData, []byte("more"))
+		l.stopCarrying()
+		l.received(frameData, []byte("more"))
 		is.Equal(string(who.out.bytes), "back")
-		l.heard(frameEnd, nil)
+		l.received(frameEnd, nil)
 		is.True(l.severed && l.caller == nil && who.out.closed)
-		l.teller.stop()
+		l.reporter.stop()
 
 		joined, _ := leafAlone(api.HandshakeJoined)
 		joined.caller = who
-		joined.heard(frameConnected, nil)
-		is.Equal(joined.state, api.HandshakeJoined)
-		joined.heard(frameEnd, nil)
+		joined.received(frameConnected, nil)
+		now, _ := joined.handshake()
+		is.Equal(now.State, api.HandshakeJoined)
+		joined.received(frameEnd, nil)
 		is.True(!joined.severed && joined.caller == nil)
-		joined.heard(frameEnd, nil)
+		joined.received(frameEnd, nil)
 		none, _ := leafAlone(api.HandshakeConnected)
-		none.heard(frameEnd, nil)
-		none.heard(frameData, []byte("x"))
+		none.received(frameEnd, nil)
+		none.received(frameData, []byte("x"))
 		is.True(!none.severed)
 		is.Equal(none.flow.bytes, int64(0))
 		for _, l := range []*leaf{joined, none} {
-			l.teller.stop()
+			l.reporter.stop()
 		}
 	})
 }
@@ -126,7 +133,7 @@ func TestTheNumberIsCounted(t *testing.T) {
 		is.Equal(l.flow.own, int64(numberBytes))
 		far.Close()
 		<-over
-		l.teller.stop()
+		l.reporter.stop()
 	})
 }
 
@@ -144,7 +151,7 @@ func TestAStreamOfNoFrames(t *testing.T) {
 		is.True(errors.Is(<-over, errFrame))
 		is.True(isShut(far))
 		is.True(l.out == nil)
-		l.teller.stop()
+		l.reporter.stop()
 	})
 }
 
@@ -153,25 +160,25 @@ func TestWhenALeafHasJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		l, _ := leafAlone(api.HandshakeConnected)
-		l.flowed()
-		is.Equal(l.state, api.HandshakeConnected)
+		state := func(l *leaf) api.HandshakeState { now, _ := l.handshake(); return now.State }
+		l.flowedLocked()
+		is.Equal(state(l), api.HandshakeConnected)
 		l.flow.joined = true
-		l.flowed()
-		is.Equal(l.state, api.HandshakeJoined)
+		l.flowedLocked()
+		is.Equal(state(l), api.HandshakeJoined)
 		rests, _ := leafAlone(api.HandshakeConnected)
 		rests.flow.unknown = true
 		rests.mu.Lock()
-		rests.flowed()
+		rests.flowedLocked()
 		rests.mu.Unlock()
 		time.Sleep(restAfter)
 		synctest.Wait()
-		state := func(l *leaf) api.HandshakeState { now, _ := l.handshake(); return now.State }
 		is.Equal(state(rests), api.HandshakeJoined)
 		// Versions before wait once.
 		once, _ := leafAlone(api.HandshakeConnected)
 		once.flow.waits, once.flow.waited = 1, true
 		once.mu.Lock()
-		once.flowed()
+		once.flowedLocked()
 		once.mu.Unlock()
 		time.Sleep(waitedAfter - 1)
 		synctest.Wait()
@@ -185,15 +192,15 @@ func TestWhenALeafHasJoined(t *testing.T) {
 		who := &caller{conn: near, out: newOutbox(), passed: true}
 		ended.caller, ended.through, ended.flow.waits, ended.flow.waited = who, true, 1, true
 		ended.mu.Lock()
-		ended.flowed()
+		ended.flowedLocked()
 		ended.mu.Unlock()
 		far.Close()
-		ended.hear(who)
+		ended.receive(who)
 		time.Sleep(waitedAfter)
 		synctest.Wait()
 		is.Equal(state(ended), api.HandshakeConnected)
 		for _, l := range []*leaf{l, rests, once, ended} {
-			l.teller.stop()
+			l.reporter.stop()
 		}
 	})
 }
@@ -205,15 +212,15 @@ func TestWhatAJoinerCarries(t *testing.T) {
 		is := is.New(t)
 		r := rootAlone("a", "b")
 		var mu sync.Mutex
-		var told []api.HandshakeState
-		r.c.cfg.Tell = func(_ api.RankRef, h api.Handshake) { mu.Lock(); told = append(told, h.State); mu.Unlock() }
+		var reported []api.HandshakeState
+		r.c.cfg.Notify = func(_ api.RankRef, h api.Handshake) { mu.Lock(); reported = append(reported, h.State); mu.Unlock() }
 		j, _ := r.stream("b", 1, 3)
 		j.root, j.through, j.flow.size = r, true, 2
 		r.joiners[1], r.listens = j, true
 		program, near := net.Pipe()
 		j.program = near
 		over := make(chan struct{})
-		go func() { j.hear(r, near); close(over) }()
+		go func() { j.receive(r, near); close(over) }()
 		gatherings := func(up, down string) {
 			j.forward(r, []byte(up))
 			_, err := program.Write([]byte(down))
@@ -222,31 +229,30 @@ func TestWhatAJoinerCarries(t *testing.T) {
 		}
 		gatherings("\x01\x00\x00\x00"+strings.Repeat("d", 56), strings.Repeat("d", 112)) // after its number
 		is.Equal(j.flow.done, 1)
-		is.True(!j.joined)
+		is.True(!j.flow.joined)
 		gatherings("\x00\x00\x00\x00", strings.Repeat("\x00", 8))
-		is.True(!j.joined)
+		is.True(!j.flow.joined)
 		gatherings("\x00\x00\x00\x00", strings.Repeat("\x00", 8))
-		is.True(j.joined)
+		is.True(j.flow.joined)
 		time.Sleep(joinedAfter)
 		synctest.Wait()
 		mu.Lock()
-		is.Equal(told[len(told)-1], api.HandshakeJoined)
+		is.Equal(reported[len(reported)-1], api.HandshakeJoined)
 		mu.Unlock()
 		is.Equal(string(j.inbox.bytes), "\x01\x00\x00\x00"+strings.Repeat("d", 56)+strings.Repeat("\x00", 8))
 		described, waited := appendFrames(nil, frameData, []byte(strings.Repeat("d", 112))), appendFrames(nil, frameData, make([]byte, 8))
 		is.Equal(string(j.out.bytes), string(described)+string(waited)+string(waited))
-		_, _, bytes := j.progress()
-		is.Equal(bytes, int64(60+112+2*(4+8)))
+		is.Equal(j.standing().bytes, int64(60+112+2*(4+8)))
 		sent, began := len(j.out.bytes), time.Now()
 		program.Close()
-		<-j.heard
+		<-j.received
 		is.True(j.ended && j.inbox.closed)
 		<-over
 		is.Equal(time.Since(began), severAfter)
 		_, err := near.Read(make([]byte, 1))
 		is.Equal(err, io.ErrClosedPipe) // it was let go of here too
 		is.Equal(string(j.out.bytes[sent:]), "e\x00\x00")
-		r.teller.stop()
+		r.reporter.stop()
 
 		// An end that the rank was told of before is not told again.
 		again, _ := r.stream("b", 1, 3)
@@ -254,10 +260,10 @@ func TestWhatAJoinerCarries(t *testing.T) {
 		program, near = net.Pipe()
 		program.Close()
 		began = time.Now()
-		again.hear(r, near)
+		again.receive(r, near)
 		is.Equal(time.Since(began), time.Duration(0))
 		is.Equal(len(again.out.bytes), 0)
-		r.teller.stop()
+		r.reporter.stop()
 	})
 }
 
@@ -271,7 +277,7 @@ func TestHowMuchAJoinerCarries(t *testing.T) {
 			failed := 0
 			r.c.cfg.Fail = func(api.RankRef, *api.Error) { mu.Lock(); failed++; mu.Unlock() }
 			j, _ := r.stream("b", 1, 3)
-			j.root, j.joined = r, joined
+			j.root, j.flow.joined = r, joined
 			is.True(j.carry(r, api.MaxSideChannelBytes, true))
 			is.True(!j.carry(r, 1, false))
 			is.True(!j.carry(r, 1, false))
@@ -281,12 +287,12 @@ func TestHowMuchAJoinerCarries(t *testing.T) {
 			is.Equal(failed == 1, !joined)
 			mu.Unlock()
 			fresh, _ := r.stream("b", 1, 3)
-			r.hush()
+			r.stopCarrying()
 			is.True(!fresh.carry(r, 1, true))
 			fresh.forward(r, []byte("x"))
 			is.Equal(fresh.flow.bytes, int64(0))
 			is.Equal(len(fresh.inbox.bytes), 0)
-			r.teller.stop()
+			r.reporter.stop()
 		}
 	})
 }
@@ -299,7 +305,7 @@ func TestSettle(t *testing.T) {
 		r := rootAlone("a", "b")
 		l, _ := leafAlone(api.HandshakeHeld)
 		c := New(Config{Clock: r.c.cfg.Clock, Log: r.c.cfg.Log, Peers: nobody{}})
-		c.roots[rankOf(0)], c.leaves[rankOf(1)] = r, l
+		c.open[rankOf(0)], c.open[rankOf(1)] = r, l
 		now, known := c.Settle(rankOf(1))
 		is.True(known)
 		is.Equal(now.State, api.HandshakeHeld)
@@ -317,7 +323,7 @@ func TestSettle(t *testing.T) {
 			is.Equal(now.State, map[bool]api.HandshakeState{false: api.HandshakeListening, true: api.HandshakeConnected}[connected])
 			is.Equal(time.Since(began), map[bool]time.Duration{true: settleWithin}[connected])
 		}
-		close(r.joiners[1].heard)
+		close(r.joiners[1].received)
 		began := time.Now()
 		_, _ = c.Settle(rankOf(0))
 		is.Equal(time.Since(began), time.Duration(0))
@@ -342,10 +348,10 @@ func TestClosing(t *testing.T) {
 			r.port, l.port, l.through, l.spoken = 1, 2, true, make(chan struct{})
 			l.ctx, l.cancel = context.WithCancel(t.Context())
 			l.listener, _ = net.Listen("tcp", "127.0.0.1:0")
-			r.silence, l.silence = cfg.Clock.AfterFunc(time.Hour, r.hush), cfg.Clock.AfterFunc(time.Hour, l.hush)
+			r.silence, l.silence = cfg.Clock.AfterFunc(time.Hour, r.stopCarrying), cfg.Clock.AfterFunc(time.Hour, l.stopCarrying)
 			r.joiners[1], _ = r.stream("b", 1, 3)
 			r.joiners[1].program, _ = net.Pipe()
-			c.roots[rankOf(0)], c.leaves[rankOf(1)] = r, l
+			c.open[rankOf(0)], c.open[rankOf(1)] = r, l
 			began := time.Now()
 			if shut {
 				c.Shut()

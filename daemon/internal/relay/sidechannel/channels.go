@@ -2,9 +2,11 @@ package sidechannel
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,25 +20,43 @@ type Channels struct {
 	cfg Config
 
 	mu     sync.Mutex
-	roots  map[api.RankRef]*root
-	leaves map[api.RankRef]*leaf
-	early  early
+	open   map[api.RankRef]channel
+	early  []*joiner // streams that came before the rank 0 that they are for
 	closed bool
 
 	closing sync.WaitGroup
-	shut    chan struct{} // closed when nothing is waited for any more
+	waits   context.Context // over when nothing is waited for any more
+	shut    context.CancelFunc
+}
+
+// channel is that of one rank: the root of a rank 0, the leaf of another one.
+type channel interface {
+	// coordinator is where the program finds it.
+	coordinator() netip.AddrPort
+	// isSpawned says that the program runs now.
+	isSpawned()
+	// settle waits until all is read that the program, which has ended, has said.
+	settle(within func(done <-chan struct{}))
+	// handshake is how far the rank is.
+	handshake() (now api.Handshake, over bool)
+	// close ends it, once what the program has said is carried.
+	close(within func(done <-chan struct{}))
 }
 
 // New makes them and answers the nodes whose ranks look for a rank 0 here.
 func New(cfg Config) *Channels {
-	c := &Channels{cfg: cfg, roots: map[api.RankRef]*root{}, leaves: map[api.RankRef]*leaf{}, early: early{}, shut: make(chan struct{})}
+	c := &Channels{cfg: cfg, open: map[api.RankRef]channel{}}
+	c.waits, c.shut = context.WithCancel(context.Background())
 	cfg.Peers.HandleStream(gate.ServeMember(gate.SideChannel, c.accept))
 	return c
 }
 
 // Open gives the address at which the program of a rank finds its side channel,
-// and carries it until Close. Opening one again gives the same.
-func (c *Channels) Open(ch Channel) (coordinator netip.AddrPort, err error) {
+// and carries it until Close, but nothing once a time has passed. The epoch is that of
+// the job's home, and the nodes are those of the attempt's ranks, by rank; two at least.
+// Opening one again gives the same.
+func (c *Channels) Open(rank api.RankRef, epoch uint64, nodes []api.NodeID, within time.Duration) (coordinator netip.AddrPort, err error) {
+	ch := request{rank, epoch, nodes, within}
 	if !ch.Rank.Valid() || ch.Rank.Rank >= len(ch.Nodes) || len(ch.Nodes) < 2 {
 		return netip.AddrPort{}, api.Errorf(api.ReasonBadValue, ch.Rank.String(), "There is no group of %d ranks with rank %d.", len(ch.Nodes), ch.Rank.Rank)
 	}
@@ -45,26 +65,23 @@ func (c *Channels) Open(ch Channel) (coordinator netip.AddrPort, err error) {
 	if c.closed {
 		return netip.AddrPort{}, net.ErrClosed
 	}
-	if r := c.roots[ch.Rank]; r != nil {
-		return coordinatorAt(r.port), nil
-	}
-	if l := c.leaves[ch.Rank]; l != nil {
-		return coordinatorAt(l.port), nil
+	if one := c.open[ch.Rank]; one != nil {
+		return one.coordinator(), nil
 	}
 	port, listener, err := c.choosePort()
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
 	if ch.Rank.Rank > 0 {
-		c.leaves[ch.Rank] = newLeaf(c, ch, port, listener)
+		c.open[ch.Rank] = newLeaf(c, ch, port, listener)
 		return coordinatorAt(port), nil
 	}
 	// Rank 0's program binds it by itself, and shares it with nobody: the port is out
 	// of the table, and outside of the range that systems give away by themselves.
 	_ = listener.Close()
 	r := newRoot(c, ch, port)
-	c.roots[ch.Rank] = r
-	for _, j := range c.early.take(ch.Rank) {
+	c.open[ch.Rank] = r
+	for _, j := range c.takeEarlyLocked(ch.Rank) {
 		r.attach(j)
 	}
 	return coordinatorAt(port), nil
@@ -73,14 +90,22 @@ func (c *Channels) Open(ch Channel) (coordinator netip.AddrPort, err error) {
 // Spawned says that the program of a rank runs now.
 func (c *Channels) Spawned(ref api.RankRef) {
 	c.mu.Lock()
-	r, l := c.roots[ref], c.leaves[ref]
+	one := c.open[ref]
 	c.mu.Unlock()
-	if r != nil {
-		r.woken.Wake()
+	if one != nil {
+		one.isSpawned()
 	}
-	if l != nil {
-		l.once.Do(func() { close(l.spawned) })
-	}
+}
+
+// atMost waits for something, and for all that it is given not longer than a time or ctx.
+func (c *Channels) atMost(ctx context.Context, d time.Duration) (within func(done <-chan struct{}), stop func()) {
+	ctx, stop = native.WithTimeout(ctx, c.cfg.Clock, d, "what a rank has said")
+	return func(done <-chan struct{}) {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+	}, stop
 }
 
 // lingerWithin is how long what a rank's program has said may take to get to the
@@ -92,31 +117,25 @@ const lingerWithin = 2 * time.Second
 func (c *Channels) Close(ref api.RankRef) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, l := c.roots[ref], c.leaves[ref]
-	delete(c.roots, ref)
-	delete(c.leaves, ref)
-	if r == nil && l == nil {
+	one := c.open[ref]
+	delete(c.open, ref)
+	if one == nil {
 		return
 	}
-	late := make(chan struct{})
-	timer := c.cfg.Clock.AfterFunc(lingerWithin, func() { close(late) })
-	// within waits for something of the channel, and not for longer than it may take.
-	within := func(done <-chan struct{}) {
-		select {
-		case <-done:
-		case <-late:
-		case <-c.shut:
-		}
-	}
+	within, stop := c.atMost(c.waits, lingerWithin)
 	c.closing.Go(func() {
-		defer timer.Stop()
-		if r != nil {
-			r.close(within)
-		} else {
-			l.close(within)
-		}
+		defer stop()
+		one.close(within)
 	})
 }
+
+const (
+	// earlyWithin is how long a stream waits for the rank 0 that it is for. Its node
+	// opens another one then.
+	earlyWithin = 5 * time.Minute
+	// earlyMost is how many streams of one node may wait.
+	earlyMost = 64
+)
 
 // settleWithin is how long what a program has said before its end may take to be
 // read.
@@ -127,26 +146,15 @@ const settleWithin = 500 * time.Millisecond
 // the program has said.
 func (c *Channels) Settle(ref api.RankRef) (api.Handshake, bool) {
 	c.mu.Lock()
-	r, l := c.roots[ref], c.leaves[ref]
+	one := c.open[ref]
 	c.mu.Unlock()
-	var now api.Handshake
-	switch {
-	case r != nil:
-		late := make(chan struct{})
-		timer := c.cfg.Clock.AfterFunc(settleWithin, func() { close(late) })
-		defer timer.Stop()
-		r.settle(func(done <-chan struct{}) {
-			select {
-			case <-done:
-			case <-late:
-			}
-		})
-		now, _ = r.handshake()
-	case l != nil: // its program has got nothing that was not looked at before
-		now, _ = l.handshake()
-	default:
+	if one == nil {
 		return api.Handshake{}, false
 	}
+	within, stop := c.atMost(context.Background(), settleWithin)
+	defer stop()
+	one.settle(within)
+	now, _ := one.handshake()
 	return now, true
 }
 
@@ -158,15 +166,9 @@ func (c *Channels) Shut() {
 		return
 	}
 	c.closed = true
-	close(c.shut)
-	var all []api.RankRef
-	for ref := range c.roots {
-		all = append(all, ref)
-	}
-	for ref := range c.leaves {
-		all = append(all, ref)
-	}
-	waiting := c.early.all()
+	c.shut()
+	all := slices.Collect(maps.Keys(c.open))
+	waiting := slices.Clone(c.early)
 	c.mu.Unlock()
 	for _, ref := range all {
 		c.Close(ref)
@@ -180,8 +182,7 @@ func (c *Channels) Shut() {
 // accept serves a stream of a node, one of whose ranks looks for rank 0.
 func (c *Channels) accept(ctx context.Context, caller gate.Member, first api.PeerConn, conn net.Conn) {
 	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
+	defer onDone(ctx, conn)()
 	j := newJoiner(c, caller.Node(), first, conn)
 	if !c.admit(j) {
 		return
@@ -203,16 +204,38 @@ func (c *Channels) admit(j *joiner) bool {
 	if c.closed || !j.ref.Valid() || j.ref.Rank == 0 {
 		return false
 	}
-	if r := c.roots[rootOf(j.ref)]; r != nil {
+	if r, isHere := c.open[rootOf(j.ref)].(*root); isHere {
 		return r.attach(j)
 	}
+	waiting := 0
+	for _, o := range c.early {
+		if o.from == j.from {
+			waiting++
+		}
+	}
+	if waiting >= earlyMost {
+		return false
+	}
 	j.expiry = c.cfg.Clock.AfterFunc(earlyWithin, func() { j.conn.Close() })
-	return c.early.add(j)
+	c.early = append(c.early, j)
+	return true
+}
+
+// takeEarlyLocked gives the streams that waited for a rank 0 which is here now.
+func (c *Channels) takeEarlyLocked(root api.RankRef) (its []*joiner) {
+	c.early = slices.DeleteFunc(c.early, func(j *joiner) bool {
+		if rootOf(j.ref) != root {
+			return false
+		}
+		its = append(its, j)
+		return true
+	})
+	return its
 }
 
 func (c *Channels) leave(j *joiner) {
 	c.mu.Lock()
-	c.early.remove(j)
+	c.early = slices.DeleteFunc(c.early, func(o *joiner) bool { return o == j })
 	c.mu.Unlock()
 	j.lost()
 }
@@ -250,5 +273,5 @@ func (c *Channels) choosePort() (port int, l net.Listener, err error) {
 		}
 		c.cfg.Return(port)
 	}
-	return 0, nil, api.Errorf(api.ReasonPortTaken, "127.0.0.1", "No port from %d to %d is free on the loopback%s.", firstPort, lastPort, native.Said(err)).From(err)
+	return 0, nil, api.Errorf(api.ReasonPortTaken, "127.0.0.1", "No port from %d to %d is free on the loopback%s.", firstPort, lastPort, native.ErrnoSuffix(err)).From(err)
 }

@@ -23,9 +23,9 @@ type Config struct {
 	Return func(port int)
 	// Group is the process group of a rank's program; 0 while none runs.
 	Group func(api.RankRef) int
-	// Tell is told how far a rank of this node has come, each time that changes.
+	// Notify is told how far a rank of this node has come, each time that changes.
 	// Calls for one rank come one at a time.
-	Tell func(api.RankRef, api.Handshake)
+	Notify func(api.RankRef, api.Handshake)
 	// Fail is told why a rank of this node has to end, once.
 	Fail func(api.RankRef, *api.Error)
 	// Name is what people call a node.
@@ -47,8 +47,8 @@ type Machine interface {
 	Dial(ctx context.Context, port int) (net.Conn, error)
 }
 
-// Channel is the side channel of one rank of this node.
-type Channel struct {
+// request is what the side channel of a rank of this node was opened for.
+type request struct {
 	// Rank is whose it is.
 	Rank api.RankRef
 	// Epoch is that of the job's home.

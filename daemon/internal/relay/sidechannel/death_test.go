@@ -14,7 +14,7 @@ import (
 // A caller that dies while it is held never reaches rank 0; the one that takes its
 // place does.
 func TestAHeldCallerThatDiesIsDropped(t *testing.T) {
-	bubble(t, 3, func(t *testing.T, d *desk) {
+	bubble(t, 3, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		at := d.open(ref(1))
 		other := d.start(ref(2))
@@ -47,7 +47,7 @@ func TestDeathsAtEachStep(t *testing.T) {
 	for _, step := range jaccl.Steps() {
 		for victim := range 3 {
 			t.Run(fmt.Sprintf("rank %d at %s", victim, step), func(t *testing.T) {
-				bubble(t, 3, func(t *testing.T, d *desk) {
+				bubble(t, 3, func(t *testing.T, d *scenario) {
 					is := is.New(t)
 					programs := make([]*program, 3)
 					for rank := range programs {
@@ -95,7 +95,7 @@ func TestDeathsAtEachStep(t *testing.T) {
 // Once a group is joined its side channel stays open and idle, and its end at one
 // rank is its end at rank 0, for a JACCL that looks.
 func TestTheChannelLivesAsLongAsTheGroup(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		root, other := d.start(ref(0)), d.start(ref(1))
 		pass(24 * time.Hour)
@@ -114,7 +114,7 @@ func TestTheChannelLivesAsLongAsTheGroup(t *testing.T) {
 
 // A node whose daemon is gone takes nothing from a group that has joined.
 func TestAJoinedGroupOutlivesTheDaemonOfARank(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		root, other := d.start(ref(0)), d.start(ref(1))
 		pass(tick)
@@ -131,7 +131,7 @@ func TestAJoinedGroupOutlivesTheDaemonOfARank(t *testing.T) {
 // it carried: they would hang.
 func TestADaemonThatEndsBetweenTheWaits(t *testing.T) {
 	for _, gone := range []int{0, 1} {
-		bubble(t, 2, func(t *testing.T, d *desk) {
+		bubble(t, 2, func(t *testing.T, d *scenario) {
 			is := is.New(t)
 			goesOn, waited := make(chan struct{}), false
 			root := d.start(ref(0))

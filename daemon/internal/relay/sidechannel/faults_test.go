@@ -13,7 +13,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // before are the steps at which a rank still owes the others something.
@@ -22,7 +22,7 @@ func before() []jaccl.Step {
 }
 
 // runAll starts all programs; at is called at each step of one of them.
-func (d *desk) runAll(victim int, at func(p *program, s jaccl.Step)) (all []*program) {
+func (d *scenario) runAll(victim int, at func(p *program, s jaccl.Step)) (all []*program) {
 	for rank := range d.plan {
 		of := at
 		if rank != victim {
@@ -34,7 +34,7 @@ func (d *desk) runAll(victim int, at func(p *program, s jaccl.Step)) (all []*pro
 }
 
 // stops stops a rank at a step, until on is closed.
-func (d *desk) stops(victim int, step jaccl.Step) (all []*program, on chan struct{}) {
+func (d *scenario) stops(victim int, step jaccl.Step) (all []*program, on chan struct{}) {
 	on = make(chan struct{})
 	return d.runAll(victim, func(p *program, s jaccl.Step) {
 		if s == step {
@@ -53,7 +53,7 @@ func TestWhoIsStoppedIsNamed(t *testing.T) {
 		for _, size := range []int{2, 4} {
 			for victim := range size {
 				t.Run(fmt.Sprintf("rank %d of %d at %s", victim, size, step), func(t *testing.T) {
-					bubble(t, size, func(t *testing.T, d *desk) {
+					bubble(t, size, func(t *testing.T, d *scenario) {
 						is := is.New(t)
 						all, on := d.stops(victim, step)
 						pass(50 * time.Second)
@@ -78,26 +78,26 @@ func TestFaultsOfTheStart(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}
-	random := seeds.Drawn(t).Source(0)
+	random := testkit.Drawn(t).Source(0)
 	for round := range rounds {
 		size := 2 + random.IntN(3)
 		victim, step, in := random.IntN(size), before()[random.IntN(len(before()))], badInputs()[random.IntN(len(badInputs()))]
-		what, run := "", func(*testing.T, *desk) {}
+		what, run := "", func(*testing.T, *scenario) {}
 		switch random.IntN(5) {
 		case 0:
-			what, run = fmt.Sprintf("rank %d of %d stops at %s", victim, size, step), func(t *testing.T, d *desk) {
+			what, run = fmt.Sprintf("rank %d of %d stops at %s", victim, size, step), func(t *testing.T, d *scenario) {
 				d.stops(victim, step)
 				pass(time.Duration(2+random.IntN(20)) * time.Second)
 				is.New(t).Equal(d.handshake(ref(0)).Missing, []int{victim})
 			}
 		case 1:
-			what, run = fmt.Sprintf("rank %d of %d dies at %s", victim, size, step), func(t *testing.T, d *desk) {
+			what, run = fmt.Sprintf("rank %d of %d dies at %s", victim, size, step), func(t *testing.T, d *scenario) {
 				is.New(t).Equal(d.blamed(random, d.dies(t, victim, step)), victim)
 			}
 		case 2:
 			victim = 1 + random.IntN(size-1)
-			what, run = fmt.Sprintf("a stranger says %s to rank %d of %d", in.what, victim, size), func(t *testing.T, d *desk) {
-				d.strangerAt(victim, in)
+			what, run = fmt.Sprintf("a stranger says %s to rank %d of %d", in.what, victim, size), func(t *testing.T, d *scenario) {
+				d.unknownAt(victim, in)
 				pass(5 * time.Second)
 				all := d.runAll(0, nil)
 				pass(5 * time.Second)
@@ -107,10 +107,10 @@ func TestFaultsOfTheStart(t *testing.T) {
 				}
 			}
 		case 3:
-			what, run = fmt.Sprintf("a stranger says %s to rank 0 of %d", in.what, size), func(t *testing.T, d *desk) {
+			what, run = fmt.Sprintf("a stranger says %s to rank 0 of %d", in.what, size), func(t *testing.T, d *scenario) {
 				d.run(ref(0), d.open(ref(0)), nil)
 				pass(tick)
-				d.strangerAt(0, in)
+				d.unknownAt(0, in)
 				pass(time.Duration(random.IntN(1000)) * time.Millisecond)
 				for rank := 1; rank < size; rank++ {
 					d.start(ref(rank))
@@ -122,7 +122,7 @@ func TestFaultsOfTheStart(t *testing.T) {
 			}
 		default:
 			victim = 1 + random.IntN(size-1)
-			what, run = fmt.Sprintf("rank %d of %d says %s", victim, size, in.what), func(t *testing.T, d *desk) {
+			what, run = fmt.Sprintf("rank %d of %d says %s", victim, size, in.what), func(t *testing.T, d *scenario) {
 				for rank := range size {
 					if rank != victim {
 						d.start(ref(rank))
@@ -130,7 +130,7 @@ func TestFaultsOfTheStart(t *testing.T) {
 				}
 				own, at := d.nodes[victim].network(), d.open(ref(victim))
 				d.nodes[victim].spawned(ref(victim), own)
-				d.says(own, at, in, victim)
+				d.reports(own, at, in, victim)
 				pass(5 * time.Second)
 				is.New(t).Equal(d.failure(ref(victim)), in.of)
 				if in.of == "" {
@@ -143,12 +143,12 @@ func TestFaultsOfTheStart(t *testing.T) {
 	}
 }
 
-// strangerAt has a program that is no rank's say something at the port of one.
-func (d *desk) strangerAt(rank int, in badInput) {
+// unknownAt has a program that is no rank's say something at the port of one.
+func (d *scenario) unknownAt(rank int, in badInput) {
 	n := d.nodes[rank].network()
 	at := d.open(ref(rank))
 	d.programs = append(d.programs, &program{network: n})
-	d.work.Go(func() { d.says(n, at, in, rank) })
+	d.work.Go(func() { d.reports(n, at, in, rank) })
 }
 
 // death is the end of a rank, as its node tells of it.
@@ -158,7 +158,7 @@ type death struct {
 }
 
 // dies has a rank die at a step, and gives how those ended that did.
-func (d *desk) dies(t *testing.T, victim int, step jaccl.Step) (all []death) {
+func (d *scenario) dies(t *testing.T, victim int, step jaccl.Step) (all []death) {
 	code := 23
 	killed := death{RankEnded: phase.RankEnded{Rank: victim, Exit: &api.Exit{Code: &code}}}
 	programs := d.runAll(victim, func(p *program, s jaccl.Step) {
@@ -189,12 +189,12 @@ func (d *desk) dies(t *testing.T, victim int, step jaccl.Step) (all []death) {
 
 // blamed is the rank that a job's home takes for the cause, in whatever order it hears
 // of them, and by clocks that differ.
-func (d *desk) blamed(random *rand.Rand, ends []death) int {
+func (d *scenario) blamed(random *rand.Rand, ends []death) int {
 	at := api.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	home := api.Principal{User: "u", Node: d.plan[0]}
 	s, _ := phase.Accept(d.plan[0], api.Job{Principal: home}, phase.RulesOf(api.JobSpec{}, phase.DefaultTimes()), at)
 	next := func(e phase.Event) { s, _ = phase.Next(s, at, e) }
-	next(phase.Sight{Members: d.plan[:2], Reached: d.plan[:2]})
+	next(phase.Presence{Members: d.plan[:2], Reached: d.plan[:2]})
 	plan := api.Plan{Backend: api.BackendJACCL, Shape: api.ShapeMesh}
 	for rank, node := range d.plan {
 		plan.Ranks = append(plan.Ranks, api.PlanRank{Rank: rank, Node: node, GPU: api.GPUExclusive})

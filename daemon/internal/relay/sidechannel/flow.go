@@ -50,11 +50,12 @@ func (f *flow) tooMuch(ended api.RankRef, rank int) *api.Error {
 	return api.Errorf(reason, ended.String(), "Rank %d sent more than %d KiB before it had joined its group.", rank, api.MaxSideChannelBytes>>10)
 }
 
-// settle has joined called when nothing more is carried for as long as a channel rests
-// whose rank has joined. The caller holds mu, which guards the flow.
-func (f *flow) settle(clock native.Clock, mu *sync.Mutex, joined func()) {
+// settleLocked has the rank count as joined, and tell called, when nothing more is carried
+// for as long as a channel rests whose rank has joined. The caller holds mu, which guards
+// the flow.
+func (f *flow) settleLocked(clock native.Clock, mu *sync.Mutex, notify func()) {
 	f.stop()
-	if !f.rests() {
+	if f.joined || !f.rests() {
 		return
 	}
 	round, rest := f.round, restAfter
@@ -64,9 +65,10 @@ func (f *flow) settle(clock native.Clock, mu *sync.Mutex, joined func()) {
 	f.timer = clock.AfterFunc(rest, func() {
 		mu.Lock()
 		current := f.round == round
+		f.joined = f.joined || current
 		mu.Unlock()
 		if current {
-			joined()
+			notify()
 		}
 	})
 }

@@ -22,7 +22,7 @@ const (
 )
 
 // errFrame is a frame that no node of this version writes.
-var errFrame = errors.New("the other node sent what is no frame of a side channel")
+var errFrame = errors.New("the other node sent what is not a frame of a side channel")
 
 // appendFrames adds data in as many frames as it takes, or one frame without any.
 func appendFrames(to []byte, kind byte, data []byte) []byte {

@@ -27,11 +27,11 @@ type gather struct {
 const numberBytes = 4 // of JACCL's ints
 
 // numberOf reads the number with which a rank begins; false where that is cut off.
-func numberOf(said []byte) (rank int, whole bool) {
-	if len(said) < numberBytes {
+func numberOf(data []byte) (rank int, whole bool) {
+	if len(data) < numberBytes {
 		return 0, false
 	}
-	return int(int32(binary.LittleEndian.Uint32(said))), true
+	return int(int32(binary.LittleEndian.Uint32(data))), true
 }
 
 // sent takes what the rank sent, after its number.

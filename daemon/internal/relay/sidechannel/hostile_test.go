@@ -14,10 +14,10 @@ import (
 // badInput is what a broken or hostile program says on a side channel that is not the
 // one connection of a rank that begins with its number.
 type badInput struct {
-	what  string
-	calls int
-	says  func(rank int) []byte
-	of    api.Reason // for which a rank ends whose own program says it; "" = it waits
+	what    string
+	calls   int
+	reports func(rank int) []byte
+	of      api.Reason // for which a rank ends whose own program says it; "" = it waits
 }
 
 func noise(rank int) []byte {
@@ -42,15 +42,15 @@ func badInputs() []badInput {
 	}
 }
 
-// says has a program make connections and say something on each, and keep them.
-func (d *desk) says(n *network, at string, in badInput, rank int) (all []net.Conn) {
+// reports has a program make connections and say something on each, and keep them.
+func (d *scenario) reports(n *network, at string, in badInput, rank int) (all []net.Conn) {
 	for range in.calls {
 		conn, err := n.Dial(d.t.Context(), at)
 		if err != nil {
 			return all // it is not listened to any more
 		}
 		all = append(all, conn)
-		d.work.Go(func() { _, _ = conn.Write(in.says(rank)) }) // it may be closed already
+		d.work.Go(func() { _, _ = conn.Write(in.reports(rank)) }) // it may be closed already
 	}
 	return all
 }
@@ -61,17 +61,17 @@ func TestBadInputAtARanksPort(t *testing.T) {
 	for _, in := range badInputs() {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, first %t", in.what, first), func(t *testing.T) {
-				bubble(t, 3, func(t *testing.T, d *desk) {
+				bubble(t, 3, func(t *testing.T, d *scenario) {
 					is := is.New(t)
 					at := d.open(ref(1))
-					stranger := d.nodes[1].network()
+					nonMember := d.nodes[1].network()
 					if first {
-						d.work.Go(func() { d.says(stranger, at, in, 1) }) // no room is left for all
+						d.work.Go(func() { d.reports(nonMember, at, in, 1) }) // no room is left for all
 						pass(tick)
 					}
 					one := d.run(ref(1), at, nil)
 					if !first {
-						d.says(stranger, at, in, 1)
+						d.reports(nonMember, at, in, 1)
 					}
 					all := []*program{d.start(ref(0)), one, d.start(ref(2))}
 					pass(5 * time.Second)
@@ -79,7 +79,7 @@ func TestBadInputAtARanksPort(t *testing.T) {
 						p.joins(t)
 						is.Equal(d.failure(ref(rank)), api.Reason(""))
 					}
-					stranger.kill()
+					nonMember.kill()
 				})
 			})
 		}
@@ -91,13 +91,13 @@ func TestBadInputAtARanksPort(t *testing.T) {
 func TestBadInputOfARank(t *testing.T) {
 	for _, in := range badInputs() {
 		t.Run(in.what, func(t *testing.T) {
-			bubble(t, 3, func(t *testing.T, d *desk) {
+			bubble(t, 3, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				d.start(ref(0))
 				d.start(ref(2))
 				at, own := d.open(ref(1)), d.nodes[1].network()
 				d.nodes[1].spawned(ref(1), own)
-				d.says(own, at, in, 1)
+				d.reports(own, at, in, 1)
 				pass(50 * time.Second)
 				is.Equal(d.failure(ref(1)), in.of)
 				is.Equal(d.failure(ref(2)), api.Reason(""))
@@ -121,7 +121,7 @@ func TestBadInputAtRankZero(t *testing.T) {
 	for _, in := range badInputs() {
 		for _, rest := range []int{0, 1, 2} { // ranks that are there before
 			t.Run(fmt.Sprintf("%s, after %d", in.what, rest), func(t *testing.T) {
-				bubble(t, 4, func(t *testing.T, d *desk) {
+				bubble(t, 4, func(t *testing.T, d *scenario) {
 					is := is.New(t)
 					at := d.open(ref(0))
 					d.run(ref(0), at, nil)
@@ -129,8 +129,8 @@ func TestBadInputAtRankZero(t *testing.T) {
 						d.start(ref(rank))
 					}
 					pass(tick)
-					stranger := d.nodes[0].network()
-					d.work.Go(func() { d.says(stranger, at, in, 1) })
+					nonMember := d.nodes[0].network()
+					d.work.Go(func() { d.reports(nonMember, at, in, 1) })
 					pass(20 * time.Millisecond) // sooner than it is looked by itself
 					for rank := rest + 1; rank < 4; rank++ {
 						d.start(ref(rank))
@@ -139,11 +139,11 @@ func TestBadInputAtRankZero(t *testing.T) {
 					why := d.failed(ref(0))
 					is.True(why != nil)
 					is.Equal(why.Data.Reason, api.ReasonStrayConnection)
-					if rest+in.calls < 3 || why.Message != "Something connected to rank 0, and is no rank of the job." {
+					if rest+in.calls < 3 || why.Message != "Something connected to rank 0, and is not a rank of the job." {
 						// Else rank 0 has read at once that it is none, and ended.
-						is.Equal(why.Message, fmt.Sprintf("stranger (process %d of account 501) connected to rank 0, and is no rank of the job.", stranger.number))
+						is.Equal(why.Message, fmt.Sprintf("stranger (process %d of account 501) connected to rank 0, and is not a rank of the job.", nonMember.number))
 					}
-					stranger.kill()
+					nonMember.kill()
 				})
 			})
 		}

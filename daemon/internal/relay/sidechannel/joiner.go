@@ -20,25 +20,24 @@ type joiner struct {
 	out    *outbox      // to the rank's node
 	expiry native.Timer // while there is no rank 0 here; guarded by Channels.mu
 
-	mu      sync.Mutex
-	root    *root
-	here    bool          // the rank's program has called
-	through bool          // it was passed on
-	program net.Conn      // to rank 0's program, once it is
-	heard   chan struct{} // closed when that has ended, and all is read that it has said
-	spoken  chan struct{} // closed when all of it is on its way
-	inbox   *outbox       // what rank 0's program is sent
-	ended   bool          // one of both programs has closed its end
-	flow    flow
-	joined  bool
+	mu       sync.Mutex
+	root     *root
+	here     bool          // the rank's program has called
+	through  bool          // it was passed on
+	program  net.Conn      // to rank 0's program, once it is
+	received chan struct{} // closed when that has ended, and all is read that it has said
+	spoken   chan struct{} // closed when all of it is on its way
+	inbox    *outbox       // what rank 0's program is sent
+	ended    bool          // one of both programs has closed its end
+	flow     flow
 }
 
 func newJoiner(c *Channels, from api.NodeID, first api.PeerConn, conn net.Conn) *joiner {
-	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox(), heard: make(chan struct{}), spoken: make(chan struct{})}
+	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox(), received: make(chan struct{}), spoken: make(chan struct{})}
 }
 
-// adopt gives the stream its rank 0. The caller holds the root's mu.
-func (j *joiner) adopt(r *root) {
+// adoptLocked gives the stream its rank 0. The caller holds the root's mu.
+func (j *joiner) adoptLocked(r *root) {
 	stopTimer(j.expiry)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -46,36 +45,23 @@ func (j *joiner) adopt(r *root) {
 	j.flow.size = len(r.ch.Nodes)
 }
 
-func (j *joiner) isThrough() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.through
+// standing is how far a rank has come, by its stream.
+type standing struct {
+	waits     bool // its program has called and was not passed on yet
+	through   bool
+	connected bool // to rank 0
+	bytes     int64
+	gather    gather
 }
 
-func (j *joiner) isConnected() bool {
+// standing is how far it is; where there is no stream, nowhere.
+func (j *joiner) standing() standing {
+	if j == nil {
+		return standing{}
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.program != nil
-}
-
-// isHere reports whether the rank's program has called and waits.
-func (j *joiner) isHere() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.here && !j.through
-}
-
-func (j *joiner) progress() (here, joined bool, bytes int64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.here || j.through, j.joined, j.flow.bytes
-}
-
-// gathered is what of its gathers has come, and whether it is connected to rank 0.
-func (j *joiner) gathered() (now gather, connected bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.flow.gather, j.program != nil
+	return standing{j.here && !j.through, j.through, j.program != nil, j.flow.bytes, j.flow.gather}
 }
 
 // read reads what the rank's node says until the stream ends.
@@ -92,7 +78,7 @@ func (j *joiner) read() {
 			j.here = kind == frameHere
 		}
 		j.mu.Unlock()
-		if r != nil && !through && !r.heardBy(j) { // one that is through stays the rank's
+		if r != nil && !through && !r.receivedBy(j) { // one that is through stays the rank's
 			return
 		}
 		switch kind {
@@ -108,7 +94,7 @@ func (j *joiner) read() {
 		}
 		if r != nil {
 			r.woken.Wake()
-			r.tell()
+			r.notify()
 		}
 	}
 }
@@ -152,7 +138,7 @@ func (j *joiner) pass(r *root, data []byte) bool {
 	})
 	r.work.Go(func() {
 		defer stop()
-		j.hear(r, program)
+		j.receive(r, program)
 	})
 	r.mu.Unlock()
 	j.out.frame(frameConnected, nil)
@@ -175,8 +161,8 @@ func (j *joiner) forward(r *root, data []byte) {
 	j.inbox.raw(data)
 }
 
-// hear passes on what rank 0's program says to the rank, until it ends.
-func (j *joiner) hear(r *root, program net.Conn) {
+// receive passes on what rank 0's program says to the rank, until it ends.
+func (j *joiner) receive(r *root, program net.Conn) {
 	buffer := make([]byte, maxData)
 	for {
 		n, err := program.Read(buffer)
@@ -184,9 +170,11 @@ func (j *joiner) hear(r *root, program net.Conn) {
 			j.mu.Lock()
 			j.flow.got(buffer[:n])
 			j.out.frame(frameData, buffer[:n])
-			j.flowed(r)
+			if !j.ended {
+				j.flow.settleLocked(j.c.cfg.Clock, &j.mu, r.notify)
+			}
 			j.mu.Unlock()
-			r.tell()
+			r.notify()
 		}
 		if err != nil {
 			break
@@ -198,47 +186,21 @@ func (j *joiner) hear(r *root, program net.Conn) {
 	j.flow.stop()
 	j.mu.Unlock()
 	j.inbox.close()
-	close(j.heard)
+	close(j.received)
 	if !over {
-		await(j.c.cfg.Clock, r.ending, severAfter)
+		native.Pause(r.ending, j.c.cfg.Clock, severAfter)
 		j.out.frame(frameEnd, nil)
 	}
 	close(j.spoken)
 	program.Close()
 }
 
-// flowed looks how far the rank has come. The caller holds mu.
-func (j *joiner) flowed(r *root) {
-	if j.joined = j.joined || j.flow.joined; j.joined || j.ended {
-		return
-	}
-	j.flow.settle(j.c.cfg.Clock, &j.mu, func() {
-		j.mu.Lock()
-		j.joined = true
-		j.mu.Unlock()
-		r.tell()
-	})
-}
-
 // carry counts bytes, which the rank has sent or was sent, and reports whether they may
 // be carried still.
 func (j *joiner) carry(r *root, n int, own bool) bool {
-	r.mu.Lock()
-	silent := r.isSilent
-	r.mu.Unlock()
-	r.teller.carries()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if silent || j.flow.bytes > api.MaxSideChannelBytes {
-		return false
-	}
-	if j.flow.carry(n, own) {
-		return true
-	}
-	if !j.joined {
-		go r.fail(j.flow.tooMuch(r.ch.Rank, j.ref.Rank))
-	}
-	return false
+	return r.carry(&j.flow, j.ref.Rank, n, own)
 }
 
 // sever passes on that the rank's program has closed its end.
@@ -250,13 +212,13 @@ func (j *joiner) sever(r *root) {
 	first := !j.ended && j.program != nil
 	j.ended = true
 	j.flow.stop()
-	joined := j.joined
+	joined := j.flow.joined
 	j.mu.Unlock()
 	if first && !joined {
 		r.mu.Lock()
 		r.severed = true
 		r.mu.Unlock()
-		r.tell() // before rank 0 complains
+		r.notify() // before rank 0 complains
 	}
 	j.inbox.close()
 }
@@ -265,7 +227,7 @@ func (j *joiner) sever(r *root) {
 // nothing; one that was joining cannot any more, and rank 0 would hang or fail.
 func (j *joiner) lost() {
 	j.mu.Lock()
-	r, joining := j.root, j.through && !j.joined && !j.ended
+	r, joining := j.root, j.through && !j.flow.joined && !j.ended
 	j.here = j.here && j.through
 	j.mu.Unlock()
 	if r == nil {
@@ -274,7 +236,7 @@ func (j *joiner) lost() {
 	if joining && r.ctx.Err() == nil {
 		r.fail(api.Errorf(api.ReasonSideChannelLost, j.ref.String(), "The connection of rank 0 to %s, on which rank %d joined the group, broke.", j.c.cfg.Name(j.from), j.ref.Rank))
 	}
-	r.tell()
+	r.notify()
 }
 
 // onDone closes a connection when ctx ends, until stop is called.

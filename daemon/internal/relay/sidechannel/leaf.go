@@ -1,7 +1,6 @@
 package sidechannel
 
 import (
-	"context"
 	"net"
 	"sync"
 	"time"
@@ -12,33 +11,20 @@ import (
 
 // leaf is the channel of a rank from 1 on, at its own node.
 type leaf struct {
-	c        *Channels
-	ch       Channel
-	port     int
+	end
 	listener net.Listener
 	spawned  chan struct{} // closed when the rank's program runs
 	spoken   chan struct{} // closed when all is sent that the program has said which was passed on
-	ending   chan struct{} // closed when the rank has ended
 	once     sync.Once
-	ctx      context.Context
-	cancel   context.CancelFunc
-	work     sync.WaitGroup
-	silence  native.Timer
 
-	mu       sync.Mutex
-	out      *outbox // of the stream to rank 0's node; nil while there is none
-	listens  bool    // rank 0 does, as the stream said
-	caller   *caller
-	calling  int  // connections of the program that have not said its number yet
-	through  bool // a caller was passed on: there is no other
-	severed  bool
-	state    api.HandshakeState
-	flow     flow
-	failed   bool
-	over     bool
-	isSilent bool
-
-	teller teller
+	// What follows is guarded by mu.
+	out     *outbox // of the stream to rank 0's node; nil while there is none
+	listens bool    // rank 0 does, as the stream said
+	caller  *caller
+	calling int                // connections of the program that have not said its number yet
+	through bool               // a caller was passed on: there is no other
+	state   api.HandshakeState // up to connected: whether it has joined the flow says
+	flow    flow
 }
 
 // caller is the rank's program, as it has connected.
@@ -63,27 +49,27 @@ const (
 	maxCalling = 16
 )
 
-func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
-	l := &leaf{c: c, ch: ch, port: port, listener: listener, state: api.HandshakeNone}
-	l.teller = teller{c: c, ref: ch.Rank, state: l.handshake, told: api.Handshake{State: api.HandshakeNone}}
-	l.flow.size, l.spawned, l.spoken, l.ending = len(ch.Nodes), make(chan struct{}), make(chan struct{}), make(chan struct{})
-	l.ctx, l.cancel = context.WithCancel(context.Background())
-	l.silence = c.cfg.Clock.AfterFunc(ch.Within, l.hush)
+func newLeaf(c *Channels, ch request, port int, listener net.Listener) *leaf {
+	l := &leaf{listener: listener, state: api.HandshakeNone, spawned: make(chan struct{}), spoken: make(chan struct{})}
+	l.flow.size = len(ch.Nodes)
+	l.begin(c, ch, port, l.handshake)
 	l.work.Go(l.listen)
 	l.work.Go(l.keepStream)
 	return l
 }
 
+func (l *leaf) isSpawned() { l.once.Do(func() { close(l.spawned) }) }
+
+// settle has nothing to wait for: the program has got nothing that was not looked at before.
+func (l *leaf) settle(func(done <-chan struct{})) {}
+
 func (l *leaf) close(within func(done <-chan struct{})) {
-	l.silence.Stop()
-	l.teller.stop()
 	l.listener.Close()
+	l.finish()
 	l.mu.Lock()
-	l.failed, l.over = true, true // whatever breaks from here on breaks because of this
 	l.flow.stop()
 	speaks := l.through
 	l.mu.Unlock()
-	close(l.ending)
 	if speaks {
 		within(l.spoken)
 	}
@@ -97,13 +83,6 @@ func (l *leaf) close(within func(done <-chan struct{})) {
 	l.cancel()
 	l.work.Wait()
 	l.c.cfg.Return(l.port)
-}
-
-// hush ends the time in which anything is carried.
-func (l *leaf) hush() {
-	l.mu.Lock()
-	l.isSilent = true
-	l.mu.Unlock()
 }
 
 // keepStream keeps a stream to rank 0's node, which is there before it is needed.
@@ -143,11 +122,11 @@ func (l *leaf) openStream() (net.Conn, error) {
 // serve reads a stream until it ends, and says then what that means.
 func (l *leaf) serve(conn net.Conn) error {
 	out := newOutbox()
-	stop := context.AfterFunc(l.ctx, func() { conn.Close() })
+	stop := onDone(l.ctx, conn)
 	l.work.Go(func() { out.drain(conn) })
 	l.mu.Lock()
 	l.out, l.listens = out, false
-	l.callIn()
+	l.callInLocked()
 	l.mu.Unlock()
 	buffer := make([]byte, maxData)
 	var err error
@@ -155,7 +134,7 @@ func (l *leaf) serve(conn net.Conn) error {
 		var kind byte
 		var data []byte
 		if kind, data, err = readFrame(conn, buffer); err == nil {
-			l.heard(kind, data)
+			l.received(kind, data)
 		}
 	}
 	stop()
@@ -165,34 +144,34 @@ func (l *leaf) serve(conn net.Conn) error {
 	return err
 }
 
-// heard takes a frame of rank 0's node.
-func (l *leaf) heard(kind byte, data []byte) {
-	defer l.tell()
+// received takes a frame of rank 0's node.
+func (l *leaf) received(kind byte, data []byte) {
+	defer l.notify()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch kind {
 	case frameListens:
 		l.listens = true
-		l.passOn()
+		l.passLocked(nil)
 	case frameConnected:
 		if l.state == api.HandshakeHeld {
 			l.state = api.HandshakeConnected
 		}
 	case frameData:
-		if l.caller != nil && l.carry(len(data), false) {
+		if l.caller != nil && l.carryLocked(len(data), false) {
 			l.flow.got(data)
 			l.caller.out.raw(data)
-			l.flowed()
+			l.flow.settleLocked(l.c.cfg.Clock, &l.mu, l.notify)
 		}
 	case frameEnd:
-		l.severed = l.severed || l.caller != nil && l.state != api.HandshakeJoined
-		l.hangUp()
+		l.severed = l.severed || l.caller != nil && !l.flow.joined
+		l.hangUpLocked()
 	}
 }
 
-// hangUp lets go of the program, which hears the end once all that came before is
-// said. The caller holds mu.
-func (l *leaf) hangUp() {
+// hangUpLocked lets go of the program, which hears the end once all that came before is
+// said.
+func (l *leaf) hangUpLocked() {
 	l.flow.stop()
 	if who := l.caller; who != nil {
 		l.caller = nil
@@ -200,32 +179,20 @@ func (l *leaf) hangUp() {
 	}
 }
 
-// callIn says that a program is held, and passes it on where rank 0 listens. The
-// caller holds mu.
-func (l *leaf) callIn() {
+// callInLocked says that a program is held.
+func (l *leaf) callInLocked() { l.passLocked(appendFrames(nil, frameHere, nil)) }
+
+// passLocked says something of a program that is held and, where rank 0 listens, passes it
+// on: it is held no longer.
+func (l *leaf) passLocked(frames []byte) {
 	if l.caller == nil || l.through || l.out == nil {
 		return
 	}
-	said := appendFrames(nil, frameHere, nil)
 	if l.listens {
-		said = l.pass(said)
+		frames = appendFrames(frames, frameData, l.caller.held)
+		l.through, l.caller.passed, l.caller.held = true, true, nil
 	}
-	l.out.raw(said)
-}
-
-// passOn passes the held program on to rank 0, once that listens. The caller holds mu.
-func (l *leaf) passOn() {
-	if l.caller != nil && !l.through && l.out != nil {
-		l.out.raw(l.pass(nil))
-	}
-}
-
-// pass adds what the held program has said to what is sent, and holds it no longer.
-// The caller holds mu.
-func (l *leaf) pass(to []byte) []byte {
-	to = appendFrames(to, frameData, l.caller.held)
-	l.through, l.caller.passed, l.caller.held = true, true, nil
-	return to
+	l.out.raw(frames)
 }
 
 // broken says what the end of a stream means: nothing to a program that is held,
@@ -233,7 +200,7 @@ func (l *leaf) pass(to []byte) []byte {
 func (l *leaf) broken() {
 	l.mu.Lock()
 	l.out, l.listens = nil, false
-	joining := l.through && l.caller != nil && l.state != api.HandshakeJoined
+	joining := l.through && l.caller != nil && !l.flow.joined
 	l.mu.Unlock()
 	if joining {
 		l.fail(api.Errorf(api.ReasonSideChannelLost, l.ch.Rank.String(), "The connection to %s, on which rank %d joined its group, broke.",
@@ -241,55 +208,16 @@ func (l *leaf) broken() {
 	}
 }
 
-// carry counts bytes, which the rank has sent or was sent, and reports whether they may
-// be carried still. The caller holds mu.
-func (l *leaf) carry(n int, own bool) bool {
-	if l.isSilent {
-		return false
-	}
-	l.teller.carries()
-	if l.flow.carry(n, own) {
-		return true
-	}
-	l.isSilent = true
-	if l.state != api.HandshakeJoined {
-		go l.fail(l.flow.tooMuch(l.ch.Rank, l.ch.Rank.Rank))
-	}
-	return false
-}
-
-// flowed looks how far the rank has come. The caller holds mu.
-func (l *leaf) flowed() {
-	joined := func() {
-		l.mu.Lock()
-		l.state = api.HandshakeJoined
-		l.mu.Unlock()
-		l.tell()
-	}
-	if l.state != api.HandshakeJoined && l.flow.joined {
-		l.state = api.HandshakeJoined
-	}
-	if l.state != api.HandshakeJoined {
-		l.flow.settle(l.c.cfg.Clock, &l.mu, joined)
-	}
-}
-
-// fail ends the rank, once.
-func (l *leaf) fail(why *api.Error) {
-	l.mu.Lock()
-	over := l.failed
-	l.failed = true
-	l.mu.Unlock()
-	if !over {
-		l.c.cfg.Fail(l.ch.Rank, why)
-	}
-}
-
-// tell has it told how far the rank is.
-func (l *leaf) tell() { l.teller.news() }
+// carryLocked counts bytes, which the rank has sent or was sent, and reports whether they
+// may be carried still.
+func (l *leaf) carryLocked(n int, own bool) bool { return l.end.carry(&l.flow, l.ch.Rank.Rank, n, own) }
 
 func (l *leaf) handshake() (now api.Handshake, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return api.Handshake{State: l.state, Severed: l.severed, CarriedBytes: l.flow.bytes}, l.over
+	now = api.Handshake{State: l.state, Severed: l.severed, CarriedBytes: l.flow.bytes}
+	if l.flow.joined {
+		now.State = api.HandshakeJoined
+	}
+	return now, l.over
 }

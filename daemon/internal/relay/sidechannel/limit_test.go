@@ -24,7 +24,7 @@ type raw struct {
 }
 
 // rawPair joins two programs by a side channel and says nothing but the number.
-func rawPair(t *testing.T, d *desk) (r raw) {
+func rawPair(t *testing.T, d *scenario) (r raw) {
 	t.Helper()
 	is := is.New(t)
 	for rank := range 2 {
@@ -55,8 +55,8 @@ func rawPair(t *testing.T, d *desk) (r raw) {
 	return r
 }
 
-// heard reads what arrived.
-func heard(t *testing.T, from interface {
+// received reads what arrived.
+func received(t *testing.T, from interface {
 	io.Reader
 	SetReadDeadline(time.Time) error
 }) (n int) {
@@ -77,17 +77,17 @@ func heard(t *testing.T, from interface {
 
 // A channel carries a megabyte and no more; a rank that has not joined by then ends.
 func TestAChannelCarriesSoMuch(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		r := rawPair(t, d)
 		const some = api.MaxSideChannelBytes / 4
 		_, err := r.leaf.Write(make([]byte, some))
 		is.NoErr(err)
-		is.Equal(heard(t, r.root), some)
+		is.Equal(received(t, r.root), some)
 		is.Equal(d.failure(ref(1)), api.Reason(""))
 		_, err = r.root.Write(make([]byte, api.MaxSideChannelBytes))
 		is.NoErr(err)
-		is.True(heard(t, r.leaf) <= api.MaxSideChannelBytes-some)
+		is.True(received(t, r.leaf) <= api.MaxSideChannelBytes-some)
 		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLimit)
 		is.True(d.failure(ref(1)) != api.ReasonSideChannelLimit) // which sent less
 	})
@@ -95,7 +95,7 @@ func TestAChannelCarriesSoMuch(t *testing.T) {
 
 // After its time a channel is silent, and open.
 func TestAChannelIsSilentAfterItsTime(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		r := rawPair(t, d)
 		pass(2*time.Minute + time.Second)
@@ -105,7 +105,7 @@ func TestAChannelIsSilentAfterItsTime(t *testing.T) {
 		}{{r.leaf, r.root}, {r.root, r.leaf}} {
 			_, err := way[0].Write([]byte("hello"))
 			is.NoErr(err)
-			is.Equal(heard(t, way[1]), 0) // and no end
+			is.Equal(received(t, way[1]), 0) // and no end
 		}
 		is.NoErr(r.leaf.Close())
 		_ = r.root.SetReadDeadline(time.Now().Add(2 * time.Second))
@@ -116,7 +116,7 @@ func TestAChannelIsSilentAfterItsTime(t *testing.T) {
 
 // A program that has said its last and hears nothing keeps no channel open.
 func TestAProgramThatHearsNothing(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		r := rawPair(t, d)
 		_, err := r.root.Write(make([]byte, api.MaxSideChannelBytes/2)) // more than is on its way at once
@@ -132,20 +132,20 @@ func TestAProgramThatHearsNothing(t *testing.T) {
 
 // A handshake of a kind that is not known counts as through when it has rested.
 func TestAnUnknownHandshakeCountsAsThroughWhenItRests(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		r := rawPair(t, d)
 		for range 3 {
 			_, err := r.leaf.Write([]byte("what later versions say"))
 			is.NoErr(err)
-			is.Equal(heard(t, r.root), 23)
+			is.Equal(received(t, r.root), 23)
 			_, err = r.root.Write([]byte("and answer"))
 			is.NoErr(err)
-			is.Equal(heard(t, r.leaf), 10)
+			is.Equal(received(t, r.leaf), 10)
 		}
 		_, err := r.root.Write(make([]byte, 100))
 		is.NoErr(err)
-		is.Equal(heard(t, r.leaf), 100)
+		is.Equal(received(t, r.leaf), 100)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
 		pass(10 * time.Second)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeJoined)
@@ -158,15 +158,15 @@ func TestAnUnknownHandshakeCountsAsThroughWhenItRests(t *testing.T) {
 func TestAnUnknownHandshakeThatEnds(t *testing.T) {
 	for name, who := range map[string]int{"at rank 0": 0, "at the other": 1} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, 2, func(t *testing.T, d *desk) {
+			bubble(t, 2, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				r := rawPair(t, d)
 				_, err := r.leaf.Write([]byte("what later versions say"))
 				is.NoErr(err)
-				is.Equal(heard(t, r.root), 23)
+				is.Equal(received(t, r.root), 23)
 				_, err = r.root.Write(make([]byte, 100))
 				is.NoErr(err)
-				is.Equal(heard(t, r.leaf), 100)
+				is.Equal(received(t, r.leaf), 100)
 				pass(5 * time.Second)
 				is.NoErr([]io.Closer{r.root, r.leaf}[who].Close())
 				pass(time.Minute)
@@ -181,7 +181,7 @@ func TestAnUnknownHandshakeThatEnds(t *testing.T) {
 // A cut while a rank is held costs nothing but its time.
 func TestACutWhileARankIsHeld(t *testing.T) {
 	for _, long := range []time.Duration{2 * time.Second, time.Minute} {
-		bubble(t, 3, func(t *testing.T, d *desk) {
+		bubble(t, 3, func(t *testing.T, d *scenario) {
 			is := is.New(t)
 			one, two := d.start(ref(1)), d.start(ref(2))
 			at := d.open(ref(0))
@@ -203,7 +203,7 @@ func TestACutWhileARankIsHeld(t *testing.T) {
 // as soon as it is noticed, and takes nothing for joined that is not.
 func TestACutDuringTheHandshake(t *testing.T) {
 	for _, step := range []jaccl.Step{jaccl.StepNumbered, jaccl.StepDescribed} {
-		bubble(t, 3, func(t *testing.T, d *desk) {
+		bubble(t, 3, func(t *testing.T, d *scenario) {
 			is := is.New(t)
 			at := func(_ *program, s jaccl.Step) {
 				if s == step {
@@ -233,7 +233,7 @@ func TestACutDuringTheHandshake(t *testing.T) {
 
 // Daemons that end in the midst of a handshake break it, for the ranks of others too.
 func TestADaemonThatEndsDuringTheHandshake(t *testing.T) {
-	bubble(t, 3, func(t *testing.T, d *desk) {
+	bubble(t, 3, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.start(ref(0))
 		d.start(ref(1))
@@ -259,10 +259,10 @@ func TestARankHasOneConnection(t *testing.T) {
 		return isTimeout(err)
 	}
 	for name, c := range map[string]struct {
-		before func(is *is.I, d *desk, own *network, at string) // what of the rank was there
-		quiet  bool                                             // one that says nothing is let be
+		before func(is *is.I, d *scenario, own *network, at string) // what of the rank was there
+		quiet  bool                                                 // one that says nothing is let be
 	}{
-		"while another is held": {func(is *is.I, d *desk, own *network, at string) {
+		"while another is held": {func(is *is.I, d *scenario, own *network, at string) {
 			conn, err := own.Dial(d.t.Context(), at)
 			is.NoErr(err)
 			_, err = conn.Write(number(1))
@@ -270,7 +270,7 @@ func TestARankHasOneConnection(t *testing.T) {
 			pass(tick)
 			is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
 		}, false},
-		"after another was passed on": {func(is *is.I, d *desk, own *network, at string) {
+		"after another was passed on": {func(is *is.I, d *scenario, own *network, at string) {
 			zero := d.nodes[0].network()
 			d.nodes[0].spawned(ref(0), zero)
 			_, err := zero.Listen(d.open(ref(0)))
@@ -284,10 +284,10 @@ func TestARankHasOneConnection(t *testing.T) {
 			is.NoErr(conn.Close())
 			pass(tick)
 		}, false},
-		"when the channel is silent": {func(*is.I, *desk, *network, string) { pass(2*time.Minute + time.Second) }, true},
+		"when the channel is silent": {func(*is.I, *scenario, *network, string) { pass(2*time.Minute + time.Second) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, 2, func(t *testing.T, d *desk) {
+			bubble(t, 2, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				at, own := d.open(ref(1)), d.nodes[1].network()
 				d.nodes[1].spawned(ref(1), own)
@@ -322,20 +322,20 @@ func TestAnEndIsKeptBack(t *testing.T) {
 		known bool
 	}{"of rank 0": {0, false}, "of a rank": {1, false}, "of rank 0, known to have ended": {0, true}, "of a rank, known to have ended": {1, true}} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, 2, func(t *testing.T, d *desk) {
+			bubble(t, 2, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				r := rawPair(t, d)
-				ends, hears := r.leaf, r.root
+				ends, receives := r.leaf, r.root
 				if c.rank == 0 {
-					ends, hears = r.root, r.leaf
+					ends, receives = r.root, r.leaf
 				}
 				is.NoErr(ends.Close())
 				if c.known {
 					d.nodes[c.rank].channels.Close(ref(c.rank))
 				}
 				ended := func() bool {
-					is.NoErr(hears.SetReadDeadline(time.Now().Add(time.Millisecond)))
-					_, err := hears.Read(make([]byte, 1))
+					is.NoErr(receives.SetReadDeadline(time.Now().Add(time.Millisecond)))
+					_, err := receives.Read(make([]byte, 1))
 					return err == io.EOF
 				}
 				pass(900 * time.Millisecond)
@@ -351,7 +351,7 @@ func TestAnEndIsKeptBack(t *testing.T) {
 // What a program said that ended while it was held is nothing of the one that takes its
 // place.
 func TestAProgramTakesThePlaceOfAHeldOne(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		at, first := d.open(ref(1)), d.nodes[1].network()
 		d.nodes[1].spawned(ref(1), first)
@@ -383,7 +383,7 @@ func TestAStreamIsLetGoOf(t *testing.T) {
 		"it says what nobody says": func(_ func(), near net.Conn) { _, _ = near.Write([]byte("x\x00\x00")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, 2, func(t *testing.T, d *desk) {
+			bubble(t, 2, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				zero := d.nodes[0]
 				program := zero.network()
@@ -417,7 +417,7 @@ func TestAStreamIsLetGoOf(t *testing.T) {
 // So many connections of a rank may be about to say its number; one more is reset, and
 // one that goes makes room.
 func TestConnectionsThatSayNothingAreBounded(t *testing.T) {
-	bubble(t, 2, func(t *testing.T, d *desk) {
+	bubble(t, 2, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		const most = 16
 		at, own := d.open(ref(1)), d.nodes[1].network()

@@ -58,10 +58,10 @@ func (m *machine) listen(group, port int, shared bool) (net.Listener, error) {
 	return l, nil
 }
 
-// Listen is the daemon's.
+// Listen implements sidechannel.Machine.
 func (m *machine) Listen(port int) (net.Listener, error) { return m.listen(0, port, false) }
 
-// Dial is the daemon's.
+// Dial implements sidechannel.Machine.
 func (m *machine) Dial(_ context.Context, port int) (net.Conn, error) { return m.dial(0, port) }
 
 func (m *machine) dial(group, port int) (net.Conn, error) {

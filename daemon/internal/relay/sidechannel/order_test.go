@@ -33,7 +33,7 @@ func permutations(n int) [][]int {
 func TestEveryOrder(t *testing.T) {
 	for _, order := range permutations(4) {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
-			bubble(t, 4, func(t *testing.T, d *desk) {
+			bubble(t, 4, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				programs := make([]*program, 4)
 				for i, rank := range order {
@@ -64,7 +64,7 @@ func TestEveryOrder(t *testing.T) {
 
 // Who is missing, and how far each is, is known at every moment.
 func TestProgressIsTold(t *testing.T) {
-	bubble(t, 3, func(t *testing.T, d *desk) {
+	bubble(t, 3, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.start(ref(1))
 		pass(tick)
@@ -93,7 +93,7 @@ func TestProgressIsTold(t *testing.T) {
 func TestRankZeroHasRoom(t *testing.T) {
 	for room, want := range map[int]int{1: 1, 2: 2, 3: 3} {
 		t.Run(fmt.Sprint(room), func(t *testing.T) {
-			bubble(t, 4, func(t *testing.T, d *desk) {
+			bubble(t, 4, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				zero := d.nodes[0]
 				zero.machine.room = room
@@ -129,15 +129,15 @@ func TestRankZeroHasRoom(t *testing.T) {
 // published takes time of those who join.
 func TestNewsWaitForTheirPath(t *testing.T) {
 	for _, c := range []struct {
-		what   string
-		chats  time.Duration // how long something is carried once there are news
-		toldAt time.Duration
+		what       string
+		chats      time.Duration // how long something is carried once there are news
+		reportedAt time.Duration
 	}{
 		{"a short while", 500 * time.Millisecond, 600 * time.Millisecond},
 		{"for ever", 5 * time.Second, time.Second},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			bubble(t, 3, func(t *testing.T, d *desk) {
+			bubble(t, 3, func(t *testing.T, d *scenario) {
 				is := is.New(t)
 				chat := rawPair(t, d)
 				is.Equal(d.handshake(ref(0)).Missing, []int{2})
@@ -148,7 +148,7 @@ func TestNewsWaitForTheirPath(t *testing.T) {
 				_, err = conn.Write(number(2))
 				is.NoErr(err)
 				const step = 10 * time.Millisecond
-				for since := time.Duration(0); since < c.toldAt-2*step; since += step {
+				for since := time.Duration(0); since < c.reportedAt-2*step; since += step {
 					is.Equal(d.handshake(ref(0)).Missing, []int{2})
 					if since < c.chats {
 						_, err := chat.leaf.Write([]byte{1})

@@ -161,10 +161,10 @@ func FuzzOwing(f *testing.F) {
 func FuzzNumber(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0})
 	f.Add([]byte{1, 0, 0})
-	f.Fuzz(func(t *testing.T, said []byte) {
-		rank, whole := numberOf(said)
-		if whole != (len(said) >= numberBytes) || whole && !bytes.Equal(binary.LittleEndian.AppendUint32(nil, uint32(int32(rank))), said[:numberBytes]) {
-			t.Fatalf("%d, %t of %v", rank, whole, said)
+	f.Fuzz(func(t *testing.T, reported []byte) {
+		rank, whole := numberOf(reported)
+		if whole != (len(reported) >= numberBytes) || whole && !bytes.Equal(binary.LittleEndian.AppendUint32(nil, uint32(int32(rank))), reported[:numberBytes]) {
+			t.Fatalf("%d, %t of %v", rank, whole, reported)
 		}
 	})
 }

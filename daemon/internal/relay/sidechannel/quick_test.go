@@ -11,7 +11,7 @@ import (
 // whoever has yet to hear it joins too.
 func TestARankThatEndsAtOnceHasBeenHeard(t *testing.T) {
 	for victim := range 3 {
-		bubble(t, 3, func(t *testing.T, d *desk) {
+		bubble(t, 3, func(t *testing.T, d *scenario) {
 			var programs []*program
 			for rank := range 3 {
 				programs = append(programs, d.run(ref(rank), d.open(ref(rank)), func(p *program, s jaccl.Step) {

@@ -17,8 +17,8 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/native"
 	"fulmen/native/memnet"
@@ -35,8 +35,8 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// desk is the nodes of one test, in a bubble.
-type desk struct {
+// scenario is the nodes of one test, in a bubble.
+type scenario struct {
 	t     *testing.T
 	clock native.Clock
 	nodes []*node
@@ -52,28 +52,28 @@ type desk struct {
 type node struct {
 	*machine
 	peer.Caller
-	desk     *desk
+	scenario *scenario
 	id       api.NodeID
 	channels *sidechannel.Channels
 	handler  func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn)
 
-	mu     sync.Mutex
-	told   map[api.RankRef][]api.Handshake
-	failed map[api.RankRef]*api.Error
-	groups map[api.RankRef]int
-	ports  map[int]bool
+	mu       sync.Mutex
+	reported map[api.RankRef][]api.Handshake
+	failed   map[api.RankRef]*api.Error
+	groups   map[api.RankRef]int
+	ports    map[int]bool
 }
 
 // bubble runs a test with so many nodes.
-func bubble(t *testing.T, size int, f func(t *testing.T, d *desk)) {
+func bubble(t *testing.T, size int, f func(t *testing.T, d *scenario)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d := &desk{t: t, lines: map[[2]api.NodeID]*memnet.Line{}}
+		d := &scenario{t: t, lines: map[[2]api.NodeID]*memnet.Line{}}
 		d.clock = native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })
 		for i := range size {
 			n := &node{
-				machine: newMachine(), desk: d, id: api.NodeID(fmt.Sprintf("%016d", i)), told: map[api.RankRef][]api.Handshake{},
+				machine: newMachine(), scenario: d, id: api.NodeID(fmt.Sprintf("%016d", i)), reported: map[api.RankRef][]api.Handshake{},
 				failed: map[api.RankRef]*api.Error{}, groups: map[api.RankRef]int{}, ports: map[int]bool{},
 			}
 			d.nodes, d.plan = append(d.nodes, n), append(d.plan, n.id)
@@ -85,7 +85,7 @@ func bubble(t *testing.T, size int, f func(t *testing.T, d *desk)) {
 }
 
 // end ends all that runs, and looks at what must be true of every test then.
-func (d *desk) end() {
+func (d *scenario) end() {
 	for _, p := range d.programs {
 		p.kill()
 	}
@@ -110,22 +110,22 @@ func (n *node) boot() {
 		log = slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})
 	}
 	n.channels = sidechannel.New(sidechannel.Config{
-		Peers: n, Machine: n.machine, Clock: n.desk.clock, Log: slog.New(log),
+		Peers: n, Machine: n.machine, Clock: n.scenario.clock, Log: slog.New(log),
 		Take:    n.take,
 		Return:  func(port int) { n.mu.Lock(); delete(n.ports, port); n.mu.Unlock() },
 		Group:   func(ref api.RankRef) int { n.mu.Lock(); defer n.mu.Unlock(); return n.groups[ref] },
 		Name:    func(id api.NodeID) string { return "node " + id.Display() },
 		Account: func(uid uint32) string { return fmt.Sprint("account ", uid) },
-		Tell: func(ref api.RankRef, h api.Handshake) {
+		Notify: func(ref api.RankRef, h api.Handshake) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			n.told[ref] = append(n.told[ref], h)
+			n.reported[ref] = append(n.reported[ref], h)
 		},
 		Fail: func(ref api.RankRef, why *api.Error) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			if n.failed[ref] != nil {
-				n.desk.t.Errorf("%s failed twice", ref)
+				n.scenario.t.Errorf("%s failed twice", ref)
 			}
 			n.failed[ref] = why
 		},
@@ -143,7 +143,7 @@ func (n *node) take(port int) bool {
 }
 
 func (n *node) HandleStream(h gate.StreamHandler) {
-	n.handler = gatetest.For(n.id, n.desk.clock, nil).BindStream(h).Serve
+	n.handler = peertest.GateFor(n.id, n.scenario.clock, nil).BindStream(h).Serve
 }
 
 func (n *node) Stream(ctx context.Context, to api.NodeID, first api.PeerConn) (net.Conn, error) {
@@ -151,21 +151,21 @@ func (n *node) Stream(ctx context.Context, to api.NodeID, first api.PeerConn) (n
 }
 
 func (n *node) stream(_ context.Context, from, to api.NodeID, first api.PeerConn) (net.Conn, error) {
-	line := n.desk.line(from, to)
+	line := n.scenario.line(from, to)
 	near, far := line.Pipe(&net.TCPAddr{}, &net.TCPAddr{})
-	i := slices.IndexFunc(n.desk.nodes, func(o *node) bool { return o.id == to })
+	i := slices.IndexFunc(n.scenario.nodes, func(o *node) bool { return o.id == to })
 	if i < 0 {
 		return nil, errors.New("no such node")
 	}
-	n.desk.work.Go(func() {
+	n.scenario.work.Go(func() {
 		defer far.Close()
-		n.desk.nodes[i].handler(context.Background(), from, first, far)
+		n.scenario.nodes[i].handler(context.Background(), from, first, far)
 	})
 	return near, nil
 }
 
 // line is what joins two nodes.
-func (d *desk) line(a, b api.NodeID) *memnet.Line {
+func (d *scenario) line(a, b api.NodeID) *memnet.Line {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	key := [2]api.NodeID{min(a, b), max(a, b)}
@@ -179,9 +179,9 @@ func (d *desk) line(a, b api.NodeID) *memnet.Line {
 func ref(rank int) api.RankRef { return api.RankRef{Job: job, Attempt: 1, Rank: rank} }
 
 // open opens the channel of a rank at its node.
-func (d *desk) open(of api.RankRef) string {
+func (d *scenario) open(of api.RankRef) string {
 	d.t.Helper()
-	at, err := d.nodes[of.Rank].channels.Open(sidechannel.Channel{Rank: of, Epoch: 1, Nodes: d.plan, Within: 2 * time.Minute})
+	at, err := d.nodes[of.Rank].channels.Open(of, 1, d.plan, 2*time.Minute)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ type program struct {
 }
 
 // run starts the program of a rank, whose channel is open.
-func (d *desk) run(of api.RankRef, coordinator string, at func(p *program, s jaccl.Step)) *program {
+func (d *scenario) run(of api.RankRef, coordinator string, at func(p *program, s jaccl.Step)) *program {
 	n := d.nodes[of.Rank]
 	p := &program{network: n.network(), node: n, ref: of, ended: make(chan end, 1)}
 	n.spawned(of, p.network)
@@ -246,7 +246,7 @@ func (n *node) spawned(of api.RankRef, program *network) {
 }
 
 // start opens and runs.
-func (d *desk) start(of api.RankRef) *program { return d.run(of, d.open(of), nil) }
+func (d *scenario) start(of api.RankRef) *program { return d.run(of, d.open(of), nil) }
 
 // result is how a program's Join ended, which it must have by now.
 func (p *program) result(t *testing.T) end {
@@ -289,26 +289,26 @@ func (p *program) isOpen(t *testing.T) bool {
 }
 
 // handshake is what was told of a rank last.
-func (d *desk) handshake(of api.RankRef) api.Handshake {
+func (d *scenario) handshake(of api.RankRef) api.Handshake {
 	synctest.Wait()
 	n := d.nodes[of.Rank]
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if told := n.told[of]; len(told) > 0 {
-		return told[len(told)-1]
+	if reported := n.reported[of]; len(reported) > 0 {
+		return reported[len(reported)-1]
 	}
 	return api.Handshake{State: api.HandshakeNone}
 }
 
 // failure is why a rank was ended; "" = it was not.
-func (d *desk) failure(of api.RankRef) api.Reason {
+func (d *scenario) failure(of api.RankRef) api.Reason {
 	if e := d.failed(of); e != nil {
 		return e.Data.Reason
 	}
 	return ""
 }
 
-func (d *desk) failed(of api.RankRef) *api.Error {
+func (d *scenario) failed(of api.RankRef) *api.Error {
 	synctest.Wait()
 	n := d.nodes[of.Rank]
 	n.mu.Lock()

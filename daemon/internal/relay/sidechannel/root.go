@@ -17,33 +17,20 @@ import (
 
 // root is the channel of rank 0 at its node, where those of all others end.
 type root struct {
-	c       *Channels
-	ch      Channel
-	port    int
-	ctx     context.Context
-	cancel  context.CancelFunc
-	work    sync.WaitGroup
-	woken   waker.Waker // has it look whether rank 0 listens
-	silence native.Timer
-	ending  chan struct{} // closed when the rank has ended
+	end
+	woken waker.Waker // has it look whether rank 0 listens
 
-	mu       sync.Mutex
-	joiners  []*joiner // by rank
-	listens  bool
-	seen     native.Listening // what was told last of who listens
-	seenAt   time.Duration    // on Clock.Boot
-	severed  bool
-	failed   bool
-	over     bool
-	isSilent bool
+	// These are guarded by mu.
+	joiners []*joiner // by rank
+	listens bool
+	seen    native.Listening // what was told last of who listens
+	seenAt  time.Duration    // on Clock.Boot
 
 	connecting chan struct{} // has room for one: whoever looks whether rank 0 has room
 
 	dialling   sync.Mutex              // held while a connection to rank 0's program is made
 	dialled    map[netip.AddrPort]bool // those that were, by their near ends
 	searchedAt time.Duration           // when strays were looked for last, on Clock.Boot
-
-	teller teller
 }
 
 // How often it is looked whether rank 0 listens: no system announces that. While
@@ -63,29 +50,31 @@ const (
 	// lookAgain is after how long it is looked again who listens, and who has connected,
 	// before somebody is connected.
 	lookAgain = 10 * time.Millisecond
-	// doorAgain is between two looks whether rank 0 has accepted a connection.
-	doorAgain = 200 * time.Microsecond
+	// listenRetry is between two looks whether rank 0 has accepted a connection.
+	listenRetry = 200 * time.Microsecond
 )
 
-func newRoot(c *Channels, ch Channel, port int) *root {
-	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: waker.New(), ending: make(chan struct{}), connecting: make(chan struct{}, 1), dialled: map[netip.AddrPort]bool{}, searchedAt: -lookAgain}
-	r.teller = teller{c: c, ref: ch.Rank, state: r.handshake, told: api.Handshake{State: api.HandshakeNone}}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.silence = c.cfg.Clock.AfterFunc(ch.Within, r.hush)
+func newRoot(c *Channels, ch request, port int) *root {
+	r := &root{joiners: make([]*joiner, len(ch.Nodes)), woken: waker.New(), connecting: make(chan struct{}, 1), dialled: map[netip.AddrPort]bool{}, searchedAt: -lookAgain}
+	r.begin(c, ch, port, r.handshake)
 	r.work.Go(r.watch)
 	return r
 }
 
-func (r *root) close(within func(done <-chan struct{})) {
-	r.silence.Stop()
-	r.teller.stop()
+func (r *root) isSpawned() { r.woken.Wake() }
+
+// streams are those of its ranks that there are.
+func (r *root) streams() []*joiner {
 	r.mu.Lock()
-	r.failed, r.over = true, true
-	all := slices.DeleteFunc(slices.Clone(r.joiners), func(j *joiner) bool { return j == nil })
-	r.mu.Unlock()
-	close(r.ending)
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(r.joiners), func(j *joiner) bool { return j == nil })
+}
+
+func (r *root) close(within func(done <-chan struct{})) {
+	r.finish()
+	all := r.streams()
 	for _, j := range all {
-		if j.isConnected() {
+		if j.standing().connected {
 			within(j.spoken)
 		}
 		j.out.close()
@@ -101,15 +90,7 @@ func (r *root) close(within func(done <-chan struct{})) {
 	r.c.cfg.Return(r.port)
 }
 
-func (r *root) hush() {
-	r.mu.Lock()
-	r.isSilent = true
-	r.mu.Unlock()
-}
-
-// attach takes the stream of a rank. Where there is one that nothing hangs on yet, both
-// stay until one of them says something: a node that gets no answer over one path in time
-// tries the next as well, keeps one of the two, and closes the other one.
+// attach takes the stream of a rank.
 func (r *root) attach(j *joiner) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,41 +101,46 @@ func (r *root) attach(j *joiner) bool {
 		why = "another epoch of the job"
 	case n >= len(r.ch.Nodes) || r.ch.Nodes[n] != j.from:
 		why = "the plan has the rank on another node"
-	case r.joiners[n] != nil && r.joiners[n].isThrough():
-		why = "the rank has connected before"
-	}
-	if why == "" && r.over {
+	case r.over:
 		why = "rank 0 has ended"
+	default:
+		j.adoptLocked(r)
+		if !r.countsLocked(j, j.standing().waits) {
+			why = "the rank has connected before"
+		}
 	}
 	if why != "" {
 		r.c.cfg.Log.Warn("a node's side channel was refused", "rank", j.ref.String(), "from", j.from, "why", why)
 		j.conn.Close()
 		return false
 	}
-	j.adopt(r)
-	if old := r.joiners[n]; old == nil || !old.isHere() || j.isHere() {
-		r.joiners[n] = j
-	}
-	if r.listens {
-		j.out.frame(frameListens, nil)
-	}
 	r.woken.Wake()
 	return true
 }
 
-// heardBy has a stream be its rank's as soon as something is said on it, and reports
-// whether it is; the one before it ends.
-func (r *root) heardBy(j *joiner) bool {
+// receivedBy reports whether a stream on which something is said counts.
+func (r *root) receivedBy(j *joiner) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.countsLocked(j, true)
+}
+
+// countsLocked has a stream be its rank's, and reports whether it may be. Where there is
+// one that nothing hangs on yet, both stay until one of them says something, and then the
+// other one ends: a node that gets no answer over one path in time tries the next as well,
+// keeps one of the two, and closes the other one.
+func (r *root) countsLocked(j *joiner, isReceived bool) bool {
 	old := r.joiners[j.ref.Rank]
+	was := old.standing()
 	switch {
 	case old == j:
 		return true
-	case old != nil && old.isThrough():
+	case was.through:
 		return false
-	case old != nil:
+	case isReceived && old != nil:
 		old.conn.Close()
+	case was.waits:
+		return true
 	}
 	r.joiners[j.ref.Rank] = j
 	if r.listens {
@@ -167,7 +153,7 @@ func (r *root) heardBy(j *joiner) bool {
 func (r *root) awaits() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.joiners, func(j *joiner) bool { return j != nil && j.isHere() })
+	return slices.ContainsFunc(r.joiners, func(j *joiner) bool { return j.standing().waits })
 }
 
 // watch looks for rank 0's listener, and then whether it stays until all are in, and
@@ -177,7 +163,7 @@ func (r *root) watch() {
 	began := time.Duration(-1)
 	gone, taken := 0, 0
 	for r.ctx.Err() == nil {
-		r.tell() // on whom it waits: somebody may have come
+		r.notify() // on whom it waits: somebody may have come
 		group := r.c.cfg.Group(r.ch.Rank)
 		if group == 0 {
 			r.pause(lookIdle)
@@ -188,7 +174,7 @@ func (r *root) watch() {
 		}
 		l, err := r.look(group)
 		r.mu.Lock()
-		listens, whole := r.listens, r.isWhole()
+		listens, whole := r.listens, r.isWholeLocked()
 		r.mu.Unlock()
 		if !l.Others {
 			taken = 0
@@ -200,7 +186,7 @@ func (r *root) watch() {
 				reason = api.Reason(unsupported.Reason.Key())
 			}
 			r.c.cfg.Log.Warn("whether rank 0 listens is not known", "rank", r.ch.Rank.String(), "err", err)
-			r.fail(api.Errorf(reason, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out%s.", native.Said(err)))
+			r.fail(api.Errorf(reason, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out%s.", native.ErrnoSuffix(err)))
 			return
 		case whole && !l.Group:
 			return
@@ -272,16 +258,7 @@ func (r *root) forget() {
 }
 
 // pause waits, or less when somebody comes.
-func (r *root) pause(d time.Duration) {
-	passed := make(chan struct{})
-	timer := r.c.cfg.Clock.AfterFunc(d, func() { close(passed) })
-	defer timer.Stop()
-	select {
-	case <-passed:
-	case <-r.woken:
-	case <-r.ctx.Done():
-	}
-}
+func (r *root) pause(d time.Duration) { native.Wait(r.ctx, r.c.cfg.Clock, d, r.woken) }
 
 // opened says to all that rank 0 listens.
 func (r *root) opened() {
@@ -293,7 +270,7 @@ func (r *root) opened() {
 		}
 	}
 	r.mu.Unlock()
-	r.tell()
+	r.notify()
 }
 
 // connect connects to rank 0's program, when that has room for a connection: on Linux
@@ -308,7 +285,7 @@ func (r *root) connect() (net.Conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	for gone := 0; ; {
-		again := doorAgain
+		again := listenRetry
 		room := r.hasRoom()
 		if !room {
 			l, err := r.look(r.c.cfg.Group(r.ch.Rank))
@@ -339,50 +316,32 @@ func (r *root) connect() (net.Conn, error) {
 	}
 }
 
-// isWhole reports whether every rank is connected. The caller holds mu.
-func (r *root) isWhole() bool {
-	return !slices.ContainsFunc(r.joiners[1:], func(j *joiner) bool { return j == nil || !j.isConnected() })
+// isWholeLocked reports whether every rank is connected.
+func (r *root) isWholeLocked() bool {
+	return !slices.ContainsFunc(r.joiners[1:], func(j *joiner) bool { return !j.standing().connected })
 }
-
-// fail ends rank 0, once.
-func (r *root) fail(why *api.Error) {
-	r.mu.Lock()
-	over := r.failed
-	r.failed = true
-	r.mu.Unlock()
-	if !over {
-		r.c.cfg.Fail(r.ch.Rank, why)
-	}
-}
-
-// tell has it told how far rank 0 is, and on whom it waits.
-func (r *root) tell() { r.teller.news() }
 
 // settle waits until all is read that rank 0's program, which has ended, has said.
 func (r *root) settle(within func(done <-chan struct{})) {
-	r.mu.Lock()
-	all := slices.Clone(r.joiners)
-	r.mu.Unlock()
-	for _, j := range all {
-		if j != nil && j.isConnected() {
-			within(j.heard)
+	for _, j := range r.streams() {
+		if j.standing().connected {
+			within(j.received)
 		}
 	}
 }
 
-// awaited are the ranks, all of which are here, for which the others wait. The caller
-// holds mu.
-func (r *root) awaited() []int {
+// awaitedLocked are the ranks, all of which are here, for which the others wait.
+func (r *root) awaitedLocked() []int {
 	if !r.listens {
 		return []int{0}
 	}
 	flows := make([]gather, 0, len(r.joiners)-1)
 	for _, j := range r.joiners[1:] {
-		now, connected := j.gathered()
-		if !connected { // it has no room for another
+		now := j.standing()
+		if !now.connected { // it has no room for another
 			return []int{0}
 		}
-		flows = append(flows, now)
+		flows = append(flows, now.gather)
 	}
 	return owing(flows)
 }
@@ -393,27 +352,23 @@ func (r *root) handshake() (now api.Handshake, over bool) {
 	h := api.Handshake{State: api.HandshakeNone, Severed: r.severed}
 	joined := true
 	for n, j := range r.joiners[1:] {
-		if j == nil {
-			h.Missing, joined = append(h.Missing, n+1), false
-			continue
-		}
-		here, hasJoined, bytes := j.progress()
-		h.CarriedBytes += bytes
-		if !here {
+		now := j.standing()
+		h.CarriedBytes += now.bytes
+		if !now.waits && !now.through {
 			h.Missing = append(h.Missing, n+1)
 		}
-		joined = joined && hasJoined
+		joined = joined && now.gather.joined
 	}
 	switch {
 	case joined:
 		h.State = api.HandshakeJoined
-	case r.isWhole():
+	case r.isWholeLocked():
 		h.State = api.HandshakeConnected
 	case r.listens:
 		h.State = api.HandshakeListening
 	}
 	if !joined && len(h.Missing) == 0 {
-		h.Missing = r.awaited()
+		h.Missing = r.awaitedLocked()
 	}
 	return h, r.over
 }

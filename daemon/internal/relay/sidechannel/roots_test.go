@@ -24,9 +24,11 @@ import (
 // rootAlone is a rank 0 of a group of some nodes, which nobody watches.
 func rootAlone(nodes ...api.NodeID) *root {
 	cfg := rules()
-	cfg.Tell, cfg.Fail, cfg.Name = func(api.RankRef, api.Handshake) {}, func(api.RankRef, *api.Error) {}, func(id api.NodeID) string { return string(id) }
-	r := &root{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(0), Epoch: 3, Nodes: nodes}, joiners: make([]*joiner, len(nodes)), woken: waker.New(), ending: make(chan struct{})}
-	r.teller = teller{c: r.c, ref: r.ch.Rank, state: r.handshake}
+	cfg.Notify, cfg.Fail, cfg.Name = func(api.RankRef, api.Handshake) {}, func(api.RankRef, *api.Error) {}, func(id api.NodeID) string { return string(id) }
+	r := &root{joiners: make([]*joiner, len(nodes)), woken: waker.New()}
+	r.c, r.ch = &Channels{cfg: cfg}, request{Rank: rankOf(0), Epoch: 3, Nodes: nodes}
+	r.ending, r.ended = context.WithCancel(context.Background())
+	r.reporter = reporter{c: r.c, ref: r.ch.Rank, state: r.handshake}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
 }
@@ -81,7 +83,7 @@ func TestWhoseStreamIsTaken(t *testing.T) {
 			} else {
 				is.Equal(r.joiners[1], before)
 			}
-			r.teller.stop()
+			r.reporter.stop()
 		}
 	})
 }
@@ -106,12 +108,12 @@ func TestOfTwoStreamsTheOneThatSpeaksCounts(t *testing.T) {
 		is.Equal(r.joiners[1], kept)
 		later.here = true
 		r.listens = true
-		is.True(r.heardBy(later) && isShut(speaks))
+		is.True(r.receivedBy(later) && isShut(speaks))
 		is.Equal(r.joiners[1], later)
 		is.Equal(string(later.out.bytes), "l\x00\x00")
 		later.through = true
-		is.True(!r.heardBy(given))
-		r.teller.stop()
+		is.True(!r.receivedBy(given))
+		r.reporter.stop()
 	})
 }
 
@@ -125,7 +127,7 @@ func TestHowFarRankZeroIs(t *testing.T) {
 			return fmt.Sprintf("%s %v %t %d", h.State, h.Missing, h.Severed, h.CarriedBytes)
 		}
 		is.Equal(state(), "none [1 2] false 0")
-		is.True(!r.awaits() && !r.isWhole())
+		is.True(!r.awaits() && !r.isWholeLocked())
 		one, _ := r.stream("b", 1, 3)
 		two, _ := r.stream("c", 2, 3)
 		r.joiners[1], r.joiners[2] = one, two
@@ -142,13 +144,13 @@ func TestHowFarRankZeroIs(t *testing.T) {
 		near, _ := net.Pipe()
 		one.program = near
 		two.program, two.through, two.flow.bytes = near, true, 6
-		is.True(r.isWhole() && !r.awaits())
+		is.True(r.isWholeLocked() && !r.awaits())
 		is.Equal(state(), "connected [1 2] false 11") // of none anything has come
 		one.flow.up = 4
 		is.Equal(state(), "connected [2] false 11")
-		one.joined = true
+		one.flow.joined = true
 		is.Equal(state(), "connected [2] false 11")
-		two.joined = true
+		two.flow.joined = true
 		is.Equal(state(), "joined [] false 11")
 
 		// The end of a program is passed on, and counts where it was joining.
@@ -157,18 +159,18 @@ func TestHowFarRankZeroIs(t *testing.T) {
 		}{{true, false, false, true}, {false, false, false, false}, {true, true, false, false}, {true, false, true, false}} {
 			r := rootAlone("a", "b")
 			j, _ := r.stream("b", 1, 3)
-			j.ended, j.joined = c.ended, c.joined
+			j.ended, j.flow.joined = c.ended, c.joined
 			if c.connected {
 				j.program = near
 			}
-			told := false
-			r.c.cfg.Tell = func(_ api.RankRef, h api.Handshake) { told = h.Severed && !j.inbox.closed }
+			reported := false
+			r.c.cfg.Notify = func(_ api.RankRef, h api.Handshake) { reported = h.Severed && !j.inbox.closed }
 			j.sever(r)
 			is.Equal(r.severed, c.severed)
-			is.Equal(told, c.severed) // before rank 0's program hears it
+			is.Equal(reported, c.severed) // before rank 0's program hears it
 			is.True(j.ended && j.inbox.closed)
 			j.sever(nil) // nobody is there to hear it
-			r.teller.stop()
+			r.reporter.stop()
 		}
 
 		// The end of a stream is the end of a rank that was joining by it.
@@ -178,22 +180,22 @@ func TestHowFarRankZeroIs(t *testing.T) {
 			r := rootAlone("a", "b")
 			var failed []api.Reason
 			r.c.cfg.Fail = func(_ api.RankRef, err *api.Error) { failed = append(failed, err.Data.Reason) }
-			told := 0
-			r.c.cfg.Tell = func(api.RankRef, api.Handshake) { told++ }
+			reported := 0
+			r.c.cfg.Notify = func(api.RankRef, api.Handshake) { reported++ }
 			j, _ := r.stream("b", 1, 3)
-			j.root, j.here, j.through, j.joined, j.ended = r, true, c.through, c.joined, c.ended
+			j.root, j.here, j.through, j.flow.joined, j.ended = r, true, c.through, c.joined, c.ended
 			if c.over {
 				r.cancel()
 			}
 			j.lost()
 			is.Equal(len(failed) > 0, c.fails)
 			is.Equal(j.here, c.through)
-			time.Sleep(tellAfter)
+			time.Sleep(notifyAfter)
 			synctest.Wait()
-			is.Equal(told, 1) // whom rank 0 waits for now
+			is.Equal(reported, 1) // whom rank 0 waits for now
 			j.lost()
 			is.True(len(failed) <= 1) // once
-			r.teller.stop()
+			r.reporter.stop()
 		}
 	})
 }
@@ -206,7 +208,7 @@ func TestARankThatComesTooLate(t *testing.T) {
 		r.cancel()
 		j, _ := r.stream("b", 1, 3)
 		is.True(!j.pass(r, number4(1)))
-		is.True(!j.isConnected())
+		is.True(!j.standing().connected)
 	})
 	synctest.Test(t, func(t *testing.T) { // its end is in the midst of that
 		is := is.New(t)
@@ -217,14 +219,14 @@ func TestARankThatComesTooLate(t *testing.T) {
 		r.connecting, r.ch.Within = make(chan struct{}, 1), time.Minute
 		j, _ := r.stream("b", 1, 3)
 		is.True(!j.pass(r, number4(1)))
-		is.True(!j.isConnected())
+		is.True(!j.standing().connected)
 		is.True(isShut(program)) // and is left with no connection
 	})
 }
 
 // endsAt is a machine on which rank 0 listens, and something happens as it is called.
 type endsAt struct {
-	told
+	reported
 	dial func() net.Conn
 }
 
@@ -245,12 +247,12 @@ func TestAStreamThatSpeaksIsLookedAt(t *testing.T) {
 			_, err := far.Write([]byte(kind + "\x00\x00"))
 			is.NoErr(err)
 			synctest.Wait()
-			is.Equal(j.isHere(), kind == "h")
+			is.Equal(j.standing().waits, kind == "h")
 			is.Equal(len(r.woken), 1)
 			<-r.woken
 		}
 		far.Close()
-		r.teller.stop()
+		r.reporter.stop()
 	})
 }
 
@@ -259,15 +261,15 @@ func TestThatRankZeroListensIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		r := rootAlone("a", "b", "c")
-		var told []api.HandshakeState
-		r.c.cfg.Tell = func(_ api.RankRef, h api.Handshake) { told = append(told, h.State) }
+		var reported []api.HandshakeState
+		r.c.cfg.Notify = func(_ api.RankRef, h api.Handshake) { reported = append(reported, h.State) }
 		j, _ := r.stream("b", 1, 3)
 		r.joiners[1] = j // the other has not come
 		r.opened()
 		is.Equal(string(j.out.bytes), "l\x00\x00")
-		time.Sleep(tellAfter)
+		time.Sleep(notifyAfter)
 		synctest.Wait()
-		is.Equal(told, []api.HandshakeState{api.HandshakeListening})
+		is.Equal(reported, []api.HandshakeState{api.HandshakeListening})
 	})
 }
 
@@ -310,16 +312,16 @@ func TestHowLongAStreamWaits(t *testing.T) {
 		synctest.Wait()
 		is.True(isShut(far))
 		c.leave(waits)
-		is.Equal(len(c.early.all()), 0)
+		is.Equal(len(c.early), 0)
 
 		comes, far := r.stream("b", 1, 3)
 		is.True(c.admit(comes))
-		is.True(r.attach(c.early.take(rankOf(0))[0]))
+		is.True(r.attach(c.takeEarlyLocked(rankOf(0))[0]))
 		time.Sleep(2 * earlyWithin)
 		synctest.Wait()
 		is.True(!isShut(far))
 
-		c.roots[rankOf(0)] = r
+		c.open[rankOf(0)] = r
 		for len(r.woken) > 0 {
 			<-r.woken
 		}
@@ -336,7 +338,7 @@ func TestHowLongAStreamWaits(t *testing.T) {
 		c.closed = true
 		j, _ := r.stream("b", 1, 3)
 		is.True(!c.admit(j))
-		r.teller.stop()
+		r.reporter.stop()
 	})
 }
 
@@ -374,25 +376,27 @@ func TestALeafWithoutAStream(t *testing.T) {
 			cfg := rules()
 			var failed []api.Reason
 			cfg.Fail, cfg.Name = func(_ api.RankRef, err *api.Error) { failed = append(failed, err.Data.Reason) }, func(id api.NodeID) string { return string(id) }
-			l := &leaf{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(1), Nodes: []api.NodeID{"a", "b"}}, out: newOutbox(), listens: true, through: c.through, state: c.state}
+			l := &leaf{out: newOutbox(), listens: true, through: c.through, state: c.state}
+			l.c, l.ch = &Channels{cfg: cfg}, request{Rank: rankOf(1), Nodes: []api.NodeID{"a", "b"}}
+			l.flow.joined = c.state == api.HandshakeJoined
 			if c.caller {
 				l.caller = &caller{out: newOutbox(), held: number4(1)}
 			}
 			l.broken()
 			is.Equal(len(failed) > 0, c.fails)
 			is.True(l.out == nil && !l.listens)
-			l.callIn()
+			l.callInLocked()
 			is.Equal(l.through, c.through) // nothing is passed to nobody
 			l.out = newOutbox()
-			l.callIn()
+			l.callInLocked()
 			is.Equal(l.through, c.through) // nor before rank 0 listens
 			if !c.through {
 				is.Equal(string(l.out.bytes), "h\x00\x00")
 				l.listens = true
-				l.passOn()
+				l.passLocked(nil)
 				is.True(l.through && l.caller.passed)
 				is.Equal(string(l.out.bytes), "h\x00\x00d\x00\x04\x01\x00\x00\x00")
-				l.passOn()
+				l.passLocked(nil)
 				is.Equal(len(l.out.bytes), 10) // once
 			}
 		}
@@ -445,14 +449,14 @@ func TestHowOftenItLooks(t *testing.T) {
 			within(10*watchEvery, watchEvery)
 			r.cancel()
 			<-over
-			r.teller.stop()
+			r.reporter.stop()
 		})
 	}
 }
 
 // counting is a machine that counts who asks it.
 type counting struct {
-	told
+	reported
 	mu  sync.Mutex
 	n   int
 	now native.Listening

@@ -35,10 +35,10 @@ func TestFramesToTheByte(t *testing.T) {
 	buffer := make([]byte, maxData)
 	full := strings.Repeat("x", maxData)
 	for name, c := range map[string]struct {
-		said string
-		kind byte
-		n    int
-		err  error
+		reported string
+		kind     byte
+		n        int
+		err      error
 	}{
 		"the most":     {"d\x40\x00" + full, frameData, maxData, nil},
 		"too much":     {"d\x40\x01" + full + "x", 0, 0, errFrame},
@@ -58,7 +58,7 @@ func TestFramesToTheByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			kind, data, err := readFrame(strings.NewReader(c.said), buffer)
+			kind, data, err := readFrame(strings.NewReader(c.reported), buffer)
 			is.True(errors.Is(err, c.err))
 			if c.err == nil {
 				is.Equal(kind, c.kind)
@@ -69,8 +69,8 @@ func TestFramesToTheByte(t *testing.T) {
 	is := is.New(t)
 	is.Equal(len(appendFrames(nil, frameData, []byte(full))), frameHead+maxData)
 	is.Equal(len(appendFrames(nil, frameData, []byte(full+"x"))), 2*frameHead+maxData+1)
-	for said, want := range map[string]int{"\x01\x00\x00\x00": 1, "\x00\x01\x00\x00more": 256, "\xff\xff\xff\xff": -1} {
-		n, whole := numberOf([]byte(said))
+	for reported, want := range map[string]int{"\x01\x00\x00\x00": 1, "\x00\x01\x00\x00more": 256, "\xff\xff\xff\xff": -1} {
+		n, whole := numberOf([]byte(reported))
 		is.Equal(n, want)
 		is.True(whole)
 	}
@@ -155,27 +155,29 @@ func TestWhoIsWaitedFor(t *testing.T) {
 // Streams that come before their rank 0 wait for it, so many of each node.
 func TestEarlyStreams(t *testing.T) {
 	is := is.New(t)
-	e := early{}
+	cfg := rules()
+	cfg.Peers = nobody{}
+	c := New(cfg)
 	of := func(from api.NodeID, attempt, rank int) *joiner {
-		return &joiner{from: from, ref: api.RankRef{Job: "j00000001", Attempt: attempt, Rank: rank}}
+		return &joiner{c: c, from: from, ref: api.RankRef{Job: "j00000001", Attempt: attempt, Rank: rank}}
 	}
 	one, two, three := of("a", 1, 1), of("a", 1, 2), of("a", 2, 1)
-	is.True(e.add(one) && e.add(two) && e.add(three))
-	is.Equal(len(e.all()), 3)
-	e.remove(one)
-	is.Equal(e.take(rootOf(two.ref)), []*joiner{two})
-	is.Equal(len(e.take(rootOf(two.ref))), 0)
-	is.Equal(e.all(), []*joiner{three})
-	e.remove(two) // it is not there any more
-	e.remove(three)
-	is.Equal(len(e), 0)
+	is.True(c.admit(one) && c.admit(two) && c.admit(three))
+	is.Equal(len(c.early), 3)
+	c.leave(one)
+	is.Equal(c.takeEarlyLocked(rootOf(two.ref)), []*joiner{two})
+	is.Equal(len(c.takeEarlyLocked(rootOf(two.ref))), 0)
+	is.Equal(c.early, []*joiner{three})
+	c.leave(two) // it is not there any more
+	c.leave(three)
+	is.Equal(len(c.early), 0)
 	for i := range earlyMost {
-		is.True(e.add(of("a", i+1, 1)))
+		is.True(c.admit(of("a", i+1, 1)))
 	}
-	is.True(!e.add(of("a", 1, 1)))
-	is.True(e.add(of("b", 1, 1))) // of another node
-	e.remove(e[api.RankRef{Job: "j00000001", Attempt: 9}][0])
-	is.True(e.add(of("a", 1, 1)))
+	is.True(!c.admit(of("a", 1, 1)))
+	is.True(c.admit(of("b", 1, 1))) // of another node
+	c.leave(c.takeEarlyLocked(api.RankRef{Job: "j00000001", Attempt: 9})[0])
+	is.True(c.admit(of("a", 1, 1)))
 }
 
 // A channel carries so many bytes, and whoever sent most of them is at fault.
@@ -205,7 +207,7 @@ func TestFlowToTheByte(t *testing.T) {
 		var mu sync.Mutex
 		f, clock := flow{gather: gather{size: 2}}, rules().Clock
 		var joined atomic.Int32
-		settle := func() { mu.Lock(); f.settle(clock, &mu, func() { joined.Add(1) }); mu.Unlock() }
+		settle := func() { mu.Lock(); f.settleLocked(clock, &mu, func() { joined.Add(1) }); mu.Unlock() }
 		settle()
 		time.Sleep(2 * restAfter)
 		synctest.Wait()
@@ -325,57 +327,57 @@ func TestWhenNewsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		cfg := rules()
-		var told []string
+		var reported []string
 		began := time.Now()
-		cfg.Tell = func(_ api.RankRef, h api.Handshake) {
-			told = append(told, fmt.Sprintf("%s %v %t %s", h.State, h.Missing, h.Severed, time.Since(began)))
+		cfg.Notify = func(_ api.RankRef, h api.Handshake) {
+			reported = append(reported, fmt.Sprintf("%s %v %t %s", h.State, h.Missing, h.Severed, time.Since(began)))
 		}
 		var mu sync.Mutex
 		now, over := api.Handshake{State: api.HandshakeNone}, false
-		x := &teller{c: &Channels{cfg: cfg}, ref: rankOf(0), told: now, state: func() (api.Handshake, bool) { mu.Lock(); defer mu.Unlock(); return now, over }}
-		set := func(h api.Handshake) { mu.Lock(); now = h; mu.Unlock(); began = time.Now(); x.news() }
+		x := &reporter{c: &Channels{cfg: cfg}, ref: rankOf(0), reported: now, state: func() (api.Handshake, bool) { mu.Lock(); defer mu.Unlock(); return now, over }}
+		set := func(h api.Handshake) { mu.Lock(); now = h; mu.Unlock(); began = time.Now(); x.changed() }
 		wait := func(d time.Duration) { time.Sleep(d); synctest.Wait() }
-		x.news()
+		x.changed()
 		wait(time.Minute)
-		is.Equal(len(told), 0) // nothing is new
+		is.Equal(len(reported), 0) // nothing is new
 		set(api.Handshake{State: api.HandshakeListening})
 		wait(time.Minute)
-		is.Equal(told, []string{"listening [] false 100ms"})
+		is.Equal(reported, []string{"listening [] false 100ms"})
 		set(api.Handshake{State: api.HandshakeListening, Missing: []int{1}})
-		wait(tellAfter / 2)
-		x.news()
+		wait(notifyAfter / 2)
+		x.changed()
 		x.carries()
 		wait(time.Minute)
-		is.Equal(told[1:], []string{"listening [1] false 150ms"}) // since anything was carried
+		is.Equal(reported[1:], []string{"listening [1] false 150ms"}) // since anything was carried
 		set(api.Handshake{State: api.HandshakeListening, Missing: []int{2}})
 		for range 40 {
 			x.carries()
-			wait(tellAfter / 2)
+			wait(notifyAfter / 2)
 		}
-		is.Equal(told[2:], []string{"listening [2] false 1s"})
+		is.Equal(reported[2:], []string{"listening [2] false 1s"})
 		set(api.Handshake{State: api.HandshakeConnected, Severed: true})
-		is.Equal(told[3:], []string{"connected [] true 0s"}) // at once
+		is.Equal(reported[3:], []string{"connected [] true 0s"}) // at once
 		set(api.Handshake{State: api.HandshakeConnected})
 		set(api.Handshake{State: api.HandshakeConnected, Severed: true}) // as was told
 		wait(time.Minute)
-		is.Equal(len(told), 4)
+		is.Equal(len(reported), 4)
 		set(api.Handshake{State: api.HandshakeConnected})
-		wait(tellAfter / 2)
+		wait(notifyAfter / 2)
 		set(api.Handshake{State: api.HandshakeJoined})
 		x.carries()
 		wait(time.Minute)
-		is.Equal(told[4:], []string{"joined [] false 10ms"}) // soon, whatever is carried
+		is.Equal(reported[4:], []string{"joined [] false 10ms"}) // soon, whatever is carried
 		set(api.Handshake{State: api.HandshakeConnected})
 		wait(time.Minute)
-		is.Equal(len(told), 5) // it was through
+		is.Equal(len(reported), 5) // it was through
 
-		x.told = api.Handshake{State: api.HandshakeNone}
+		x.reported = api.Handshake{State: api.HandshakeNone}
 		set(api.Handshake{State: api.HandshakeListening})
 		is.True(!x.rested(x.round - 1)) // a timer that another one has replaced
 		x.stop()
 		is.True(!x.rested(x.round)) // or that passed as it was stopped
 		wait(time.Minute)
-		is.Equal(len(told), 5)
+		is.Equal(len(reported), 5)
 		set(api.Handshake{State: api.HandshakeListening})
 		mu.Lock()
 		over = true
@@ -383,36 +385,42 @@ func TestWhenNewsAreTold(t *testing.T) {
 		wait(time.Minute)
 		set(api.Handshake{State: api.HandshakeListening, Severed: true})
 		wait(time.Minute)
-		is.Equal(len(told), 5)
+		is.Equal(len(reported), 5)
 	})
 }
 
 // Something is waited for, and no longer than it may take.
-func TestAwait(t *testing.T) {
+func TestAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
+		c := &Channels{cfg: rules()}
 		done, began := make(chan struct{}), time.Now()
-		await(rules().Clock, done, time.Second)
+		within, stop := c.atMost(t.Context(), time.Second)
+		within(done)
+		within(done) // all of it together
 		is.Equal(time.Since(began), time.Second)
+		stop()
 		close(done)
-		await(rules().Clock, done, time.Second)
+		within, stop = c.atMost(t.Context(), time.Second)
+		defer stop()
+		within(done)
 		is.Equal(time.Since(began), time.Second)
 	})
 }
 
-// told is a machine that tells what a test has it tell.
-type told struct {
+// reported is a machine that tells what a test has it tell.
+type reported struct {
 	native.Processes
 	listen  func(port int) (net.Listener, error)
 	program error
 	owner   error
 }
 
-func (m told) Listen(port int) (net.Listener, error)            { return m.listen(port) }
-func (m told) Dial(context.Context, int) (net.Conn, error)      { return nil, errors.New("no") }
-func (m told) Program(_, _ netip.AddrPort) (int, string, error) { return 7, "nc", m.program }
-func (m told) Owner(_, _ netip.AddrPort) (uint32, error)        { return 501, m.owner }
-func (m told) Callers(netip.AddrPort) ([]netip.AddrPort, error) { return nil, nil }
+func (m reported) Listen(port int) (net.Listener, error)            { return m.listen(port) }
+func (m reported) Dial(context.Context, int) (net.Conn, error)      { return nil, errors.New("no") }
+func (m reported) Program(_, _ netip.AddrPort) (int, string, error) { return 7, "nc", m.program }
+func (m reported) Owner(_, _ netip.AddrPort) (uint32, error)        { return 501, m.owner }
+func (m reported) Callers(netip.AddrPort) ([]netip.AddrPort, error) { return nil, nil }
 
 // A port is tried until one is free, within the range, and given back where it was not.
 func TestPorts(t *testing.T) {
@@ -421,7 +429,7 @@ func TestPorts(t *testing.T) {
 	var tried, given []int
 	cfg.Take = func(port int) bool { tried = append(tried, port); return len(tried) != 2 }
 	cfg.Return = func(port int) { given = append(given, port) }
-	cfg.Machine = told{listen: func(port int) (net.Listener, error) {
+	cfg.Machine = reported{listen: func(port int) (net.Listener, error) {
 		if len(tried) < 4 {
 			return nil, errors.New("in use")
 		}
@@ -431,14 +439,14 @@ func TestPorts(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(port, tried[3])
 	is.Equal(given, []int{tried[0], tried[2]}) // the second was never taken
-	cfg.Machine = told{listen: func(int) (net.Listener, error) { return nil, errors.New("in use") }}
+	cfg.Machine = reported{listen: func(int) (net.Listener, error) { return nil, errors.New("in use") }}
 	_, _, err = (&Channels{cfg: cfg}).choosePort()
 	is.True(errors.Is(err, api.ReasonPortTaken))
 	is.Equal(len(tried), 4+portTries)
 	for _, p := range tried {
 		is.True(p >= firstPort && p < lastPort)
 	}
-	for want, m := range map[string]told{
+	for want, m := range map[string]reported{
 		"nc (process 7 of user 501)": {}, "nc (process 7)": {owner: errors.New("x")}, "A program of user 501": {program: errors.New("x")}, "Something": {owner: errors.New("x"), program: errors.New("x")},
 	} {
 		cfg.Machine = m

@@ -19,7 +19,7 @@ func (e *strayError) Error() string { return "something else has connected to ra
 
 // stray ends rank 0 for one. Nobody but rank 0 could send it away.
 func (r *root) stray(from netip.AddrPort) {
-	r.fail(api.Errorf(api.ReasonStrayConnection, r.ch.Rank.String(), "%s connected to rank 0, and is no rank of the job.", r.c.nameOf(from, coordinatorAt(r.port))))
+	r.fail(api.Errorf(api.ReasonStrayConnection, r.ch.Rank.String(), "%s connected to rank 0, and is not a rank of the job.", r.c.nameOf(from, coordinatorAt(r.port))))
 }
 
 // seesStray looks for one, where rank 0 listens and no connection is just being made.
@@ -28,12 +28,12 @@ func (r *root) seesStray(l native.Listening) (from netip.AddrPort, found bool) {
 		return from, false
 	}
 	defer r.dialling.Unlock()
-	return r.findStray()
+	return r.findStrayLocked()
 }
 
-// findStray finds a connection to rank 0's listener that is of none of the ranks. The
-// caller holds dialling.
-func (r *root) findStray() (from netip.AddrPort, found bool) {
+// findStrayLocked finds a connection to rank 0's listener that is of none of the ranks.
+// The caller holds dialling.
+func (r *root) findStrayLocked() (from netip.AddrPort, found bool) {
 	r.searchedAt = r.c.cfg.Clock.Boot()
 	all, err := r.c.cfg.Machine.Callers(coordinatorAt(r.port))
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *root) dial(ctx context.Context) (net.Conn, error) {
 	r.dialling.Lock()
 	defer r.dialling.Unlock()
 	if r.c.cfg.Clock.Boot()-r.searchedAt >= lookAgain {
-		if from, found := r.findStray(); found {
+		if from, found := r.findStrayLocked(); found {
 			return nil, &strayError{from}
 		}
 	}

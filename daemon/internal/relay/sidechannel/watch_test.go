@@ -18,7 +18,7 @@ import (
 
 // scripted is a machine on which each look finds what is next, and the last for ever.
 type scripted struct {
-	told
+	reported
 	finds   []native.Listening
 	looks   int
 	refuses int // connections, until rank 0 takes one
@@ -86,7 +86,7 @@ func TestWhatIsFoundInARow(t *testing.T) {
 				}
 				r.cancel()
 				<-over
-				r.teller.stop()
+				r.reporter.stop()
 			})
 		})
 	}
@@ -102,11 +102,11 @@ func TestWhenRankZeroIsConnected(t *testing.T) {
 		after   time.Duration
 	}{
 		"it has room":             {[]native.Listening{roomy}, 0, []int{1}, 0},
-		"it has room later":       {[]native.Listening{itself, itself, roomy}, 0, []int{3}, 2 * doorAgain},
+		"it has room later":       {[]native.Listening{itself, itself, roomy}, 0, []int{3}, 2 * listenRetry},
 		"it listens no more":      {[]native.Listening{nothing}, 0, nil, (strayAfter - 1) * watchEvery},
 		"it listens again":        {[]native.Listening{nothing, nothing, nothing, roomy}, 0, []int{4}, 3 * watchEvery},
 		"another listens, for so": {[]native.Listening{another, another, another, another, another, roomy}, 0, []int{6}, 5 * watchEvery},
-		"it refuses":              {[]native.Listening{roomy}, 1, []int{1, 2}, doorAgain}, // and is looked at anew
+		"it refuses":              {[]native.Listening{roomy}, 1, []int{1, 2}, listenRetry}, // and is looked at anew
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAStreamIsOpenedAgain(t *testing.T) {
 				cancel()
 				<-over
 				l.work.Wait()
-				l.teller.stop()
+				l.reporter.stop()
 			})
 		})
 	}
@@ -210,14 +210,14 @@ func TestRankZeroEndsOnceAllIsSent(t *testing.T) {
 			back = append(back, port)
 			is.True(!works) // nothing of it goes on at that port
 		}
-		r.silence = r.c.cfg.Clock.AfterFunc(time.Hour, r.hush)
+		r.silence = r.c.cfg.Clock.AfterFunc(time.Hour, r.stopCarrying)
 		j, far := r.stream("b", 1, 3)
 		is.True(r.attach(j))
 		var waited []<-chan struct{}
 		r.close(func(done <-chan struct{}) {
 			waited = append(waited, done)
 			select {
-			case <-r.ending:
+			case <-r.ending.Done():
 			default:
 				t.Error("it waits, and nobody was told that it ends")
 			}
@@ -230,6 +230,6 @@ func TestRankZeroEndsOnceAllIsSent(t *testing.T) {
 		late, _ := r.stream("b", 1, 3)
 		is.True(!r.attach(late))
 		time.Sleep(2 * time.Hour)
-		is.True(!r.isSilent) // no timer is left
+		is.True(!r.isSilent.Load()) // no timer is left
 	})
 }

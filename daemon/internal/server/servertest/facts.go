@@ -36,7 +36,7 @@ func (f *Facts) Put(docs ...api.Document) {
 		f.docs[d.Key()] = r
 		put = append(put, r)
 	}
-	f.tell(server.Change{Put: put})
+	f.notify(server.Change{Put: put})
 }
 
 // Delete removes documents and tells the watchers.
@@ -46,7 +46,7 @@ func (f *Facts) Delete(keys ...api.Key) {
 	for _, k := range keys {
 		delete(f.docs, k)
 	}
-	f.tell(server.Change{Del: keys})
+	f.notify(server.Change{Del: keys})
 }
 
 // SetStale says which nodes are not reached.
@@ -54,7 +54,7 @@ func (f *Facts) SetStale(nodes ...api.NodeID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stale = nodes
-	f.tell(server.Change{Stale: append([]api.NodeID{}, nodes...)})
+	f.notify(server.Change{Stale: append([]api.NodeID{}, nodes...)})
 }
 
 // Lag ends every watch, as if its reader had been too slow.
@@ -109,7 +109,7 @@ func (f *Facts) snapshot(sel api.StateSelect) (server.Snapshot, error) {
 	return out, nil
 }
 
-func (f *Facts) tell(c server.Change) {
+func (f *Facts) notify(c server.Change) {
 	for w := range f.watches {
 		w.take(c)
 	}

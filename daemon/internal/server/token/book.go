@@ -55,9 +55,8 @@ func (b *Book) Create(uid uint32, name string, valid time.Duration) (string, Rec
 func (b *Book) create(uid uint32, name string, valid time.Duration) (string, Record, error) {
 	b.prune(uid)
 	if b.find(uid, name) >= 0 {
-		e := api.Errorf(api.ReasonNameTaken, name, "You already have a token with the name %q.", name)
-		e.Data.Remedy = "Revoke it first, or use another name."
-		return "", Record{}, e
+		return "", Record{}, api.Errorf(api.ReasonNameTaken, name, "You already have a token with the name %q.", name).
+			WithRemedy("Revoke it first, or use another name.")
 	}
 	if b.count(uid) >= MaxPerUser {
 		return "", Record{}, tooMany()

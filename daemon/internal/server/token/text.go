@@ -54,6 +54,6 @@ func noSuchToken(name string) error {
 }
 
 func tooMany() error {
-	return &api.Error{Code: api.CodeExhausted, Message: "You have as many tokens as one may have.",
+	return &api.Error{Code: api.CodeExhausted, Message: "You already have as many tokens as one user can have.",
 		Data: api.ErrorData{Reason: api.ReasonTooManyTokens, Remedy: "Revoke those that you no longer use."}}
 }

@@ -98,7 +98,7 @@ func checkIPv4GID(c *Cable, own *End) finding {
 	if at < 0 {
 		if own.Change != nil && own.Change.State == api.RDMAChangeActive {
 			return no(api.RDMACanEnable, api.ReasonRDMANoIPv4GID, "%s has lost the address that Fulmen gave it.", own.port()).
-				do("Fulmen gives it back by itself; if it stays away, replug the cable.")
+				do("Fulmen restores it by itself; if it does not come back, replug the cable.")
 		}
 		return no(api.RDMACanEnable, api.ReasonRDMANoIPv4GID, "%s has no IPv4 address, from which RDMA connections are made.", own.port()).
 			do("Enabling RDMA on the cable gives it one that stays.")

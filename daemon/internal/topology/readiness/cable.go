@@ -14,7 +14,7 @@ type Cable struct {
 	// Low and High are the ends, the lower first. High is nil where the other end is
 	// not known, for the reason Stranger; PeerName is what it calls itself then.
 	Low, High *End
-	Stranger  api.Reason
+	NonMember api.Reason
 	PeerName  string
 	// ForwardBitsPerS and BackwardBitsPerS are the speed of the slowest hop from Low to
 	// High and back; 0 = not known, for the reason SpeedUnknown.
@@ -93,11 +93,19 @@ func (c *Cable) subject() string {
 
 // port names the receptacle as the case shows it: port 4 of studio-1 (back left).
 func (e *End) port() string {
-	name := "port " + e.End.Receptacle.String() + " of " + e.Name
+	name := "port " + e.End.PortNumber.String() + " of " + e.Name
 	if place := strings.ReplaceAll(e.Place, "-", " "); place != "" {
 		name += " (" + place + ")"
 	}
 	return name
+}
+
+// identity is the identity document; the zero value where there is none.
+func (e *End) identity() api.Identity {
+	if e.Identity == nil {
+		return api.Identity{}
+	}
+	return *e.Identity
 }
 
 // system is the system's name and version: macOS 26.2.
@@ -119,7 +127,7 @@ func (e *End) system() string {
 }
 
 // isMac reports whether the node runs macOS, as far as is known.
-func (e *End) isMac() bool { return e.Identity == nil || e.Identity.Platform != api.PlatformLinux }
+func (e *End) isMac() bool { return e.identity().Platform != api.PlatformLinux }
 
 // device is the RDMA device; nil where there is none or it is not told.
 func (e *End) device() *api.RDMADevice {
@@ -146,7 +154,7 @@ func (e *End) hasOS() *bool {
 	if e.RDMA != nil && e.RDMA.OSCapable != nil {
 		return e.RDMA.OSCapable
 	}
-	if e.Identity == nil || e.Identity.Platform != api.PlatformDarwin {
+	if e.identity().Platform != api.PlatformDarwin {
 		return nil
 	}
 	if v := versionOf(e.Identity.OSVersion); v != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // What is said of cables with any documents, a line for each check, cause and concern.
 func TestByChance(t *testing.T) {
 	var b strings.Builder
-	for seed := range seeds.Seed(25) { // those of the golden file
+	for seed := range testkit.Seed(25) { // those of the golden file
 		c := random(seed.Source(3))
 		report := Of(c)
 		fmt.Fprintf(&b, "%d: %s: %s\n", seed, report.Verdict, report.Text)
@@ -31,7 +31,7 @@ func TestByChance(t *testing.T) {
 				fmt.Fprintf(&b, "  concern of %s, %s: %s\n", e.Name, concern.Reason, concern.Message)
 			}
 		}
-		for _, e := range Errands([]Cable{c}, nil) {
+		for _, e := range UserActions([]Cable{c}, nil) {
 			fmt.Fprintf(&b, "  errand %s %.0f s, %d cables, %d steps %s\n", e.Kind, e.EstimateS, len(e.Links), len(e.Steps), e.Note)
 		}
 	}
@@ -63,7 +63,7 @@ func TestSpeedToTheBit(t *testing.T) {
 	} {
 		p := pair()
 		p.ForwardBitsPerS, p.BackwardBitsPerS = c.there, c.back
-		is.New(t).Equal(checkSpeed(&p).answer, c.want)
+		is.New(t).Equal(checkSpeed(&p).Answer, c.want)
 	}
 }
 
@@ -106,17 +106,12 @@ func TestEndsThatMeet(t *testing.T) {
 	}
 }
 
-// A report names both ends with their devices and what these can have, whether one
-// is away, and the more tests of the two.
-func TestEndsOfAReport(t *testing.T) {
+// A report says whether an end is away, and the more tests of the two.
+func TestSumsOfAReport(t *testing.T) {
 	is := is.New(t)
 	c := pair()
-	c.Low.RDMA.Device.Limits = &api.RDMALimits{QueuePairs: 7}
 	c.Low.RDMA.ProbesSinceBoot, c.High.RDMA.ProbesSinceBoot = 3, 2
 	r := Of(c)
-	is.Equal(r.Ends[0].Limits, api.RDMALimits{QueuePairs: 7})
-	is.Equal(r.Ends[1].Limits, api.RDMALimits{})
-	is.Equal([]string{r.Ends[0].Device, r.Ends[1].Device}, []string{c.Low.RDMA.Device.Name, c.High.RDMA.Device.Name})
 	is.Equal(r.ProbesSinceBoot, 3)
 	is.True(!r.Stale)
 	for _, e := range c.ends() {
@@ -128,16 +123,16 @@ func TestEndsOfAReport(t *testing.T) {
 
 // Trips that are made come after those that are not, each by the names of the Macs; one
 // that is needed again begins anew.
-func TestErrandsInOrder(t *testing.T) {
+func TestUserActionsInOrder(t *testing.T) {
 	is := is.New(t)
 	c := pair()
 	off(&c, c.Low)
 	off(&c, c.High)
-	done := func(name string) Trip {
-		return Trip{Kind: api.ErrandSettings, Name: name, Done: true, Left: true, Returns: 2, DoneAt: time.Minute}
+	done := func(name string) ActionProgress {
+		return ActionProgress{Kind: api.UserActionSettings, Name: name, Done: true, Left: true, Returns: 2, DoneAt: time.Minute}
 	}
-	trips := Trips{"a": done("studio-0"), "b": done("studio-9"), c.Low.End.Node: done("studio-1"), "c": {Kind: api.ErrandRecovery, Name: "studio-4"}}
-	all := Errands([]Cable{c}, trips)
+	progress := ActionsProgress{"a": done("studio-0"), "b": done("studio-9"), c.Low.End.Node: done("studio-1"), "c": {Kind: api.UserActionRecovery, Name: "studio-4"}}
+	all := UserActions([]Cable{c}, progress)
 	var got []api.NodeID
 	for _, e := range all {
 		got = append(got, e.Node)
@@ -151,5 +146,5 @@ func TestErrandsInOrder(t *testing.T) {
 	is.Equal(Price(all), "2 Macs need one trip to Recovery, about 4 minutes each.")
 	is.Equal(Price(all[1:]), "1 Mac needs one trip to Recovery, about 4 minutes.")
 	is.Equal(Price(all[2:]), "")
-	is.Equal(Price([]api.RDMAErrand{{Kind: api.ErrandRestart, EstimateS: 60}, {Kind: api.ErrandSettings, EstimateS: 61}}), "1 Mac needs a switch in System Settings and a restart, about 2 minutes. 1 Mac needs a restart, about a minute.")
+	is.Equal(Price([]api.RDMAUserAction{{Kind: api.UserActionRestart, EstimateS: 60}, {Kind: api.UserActionSettings, EstimateS: 61}}), "1 Mac needs a switch in System Settings and a restart, about 2 minutes. 1 Mac needs a restart, about a minute.")
 }

@@ -50,16 +50,16 @@ func written(c Cable, r Report) string {
 	for _, cause := range r.Causes {
 		fmt.Fprintf(&b, "%s: %s\n", cause.Reason, cause.Message)
 	}
-	b.WriteString(writtenErrands(Errands([]Cable{c}, nil)))
+	b.WriteString(writtenUserActions(UserActions([]Cable{c}, nil)))
 	return b.String()
 }
 
-func writtenErrands(errands []api.RDMAErrand) string {
+func writtenUserActions(userActions []api.RDMAUserAction) string {
 	var b strings.Builder
-	if price := Price(errands); price != "" {
+	if price := Price(userActions); price != "" {
 		fmt.Fprintf(&b, "\n%s\n", price)
 	}
-	for _, e := range errands {
+	for _, e := range userActions {
 		fmt.Fprintf(&b, "%s, %.0f s, cables %d, done %t\n", e.Kind, e.EstimateS, len(e.Links), e.Done)
 		for i, s := range e.Steps {
 			mark := " "

@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -36,14 +37,14 @@ func checkFulmen(c *Cable, own *End) finding {
 	return unknown(api.ReasonUnreachable, "%s does not answer now; %s.", own.Name, old).do("Check that it is on, awake and connected.")
 }
 
-// stranger says what is at an end that is no member's.
-func stranger(c *Cable) finding {
+// nonMember says what is at an end that is no member's.
+func nonMember(c *Cable) finding {
 	what := "the machine at the other end"
 	if c.PeerName != "" {
 		what += " (" + c.PeerName + ")"
 	}
-	if c.Stranger != "" && c.Stranger != api.ReasonPeerUnknown {
-		return unknown(c.Stranger, "Which Mac is at the other end is not certain: what the Macs tell of it does not match.").do("Replug the cable.")
+	if c.NonMember != "" && c.NonMember != api.ReasonPeerUnknown {
+		return unknown(c.NonMember, "Which Mac is at the other end is not certain: what the Macs tell of it does not match.").do("Replug the cable.")
 	}
 	return no(api.RDMANeedsPerson, api.ReasonPeerUnknown, "%s does not run Fulmen, or is not in this cluster.", what).
 		do("Install Fulmen there and add that Mac to this cluster.")
@@ -86,11 +87,7 @@ func checkSpeed(c *Cable) finding {
 		}
 		return f
 	case there <= 0 || back <= 0:
-		reason := c.SpeedUnknown
-		if reason == "" {
-			reason = api.ReasonNotYetRead
-		}
-		return unknown(reason, "The speed of the cable is not known.")
+		return unknown(cmp.Or(c.SpeedUnknown, api.ReasonNotYetRead), "The speed of the cable is not known.")
 	case max(there, back) > api.MinRDMABitsPerS && there == back:
 		return yes("The cable runs at %s each way.", gigabits(there))
 	case max(there, back) > api.MinRDMABitsPerS:
@@ -110,9 +107,9 @@ func checkSpeed(c *Cable) finding {
 	return f
 }
 
-// checkReceptacle warns of the port beside Ethernet, of which trouble is reported.
+// checkPortNumber warns of the port beside Ethernet, of which trouble is reported.
 // The state of the port, and a test that worked, are believed before that.
-func checkReceptacle(c *Cable, own *End) finding {
+func checkPortNumber(c *Cable, own *End) finding {
 	switch {
 	case own.BesideEthernet == nil:
 		return unknown(why(own.PortUnknown, "beside_ethernet"), "whether %s is beside the Ethernet socket is not known.", own.port()).advised()

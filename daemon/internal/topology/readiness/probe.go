@@ -27,7 +27,7 @@ func checkProbe(c *Cable) finding {
 	case api.AnswerUnknown:
 	}
 	for _, e := range c.ends() {
-		if e.Identity != nil && e.Identity.MLXBackends != nil && !slices.Contains(e.Identity.MLXBackends, api.MLXBackendJACCL) {
+		if has := e.identity().MLXBackends; has != nil && !slices.Contains(has, api.MLXBackendJACCL) {
 			return unknown(api.ReasonJACCLMissing, "RDMA over this cable cannot be tested: the MLX of %s has no JACCL.", e.Name).advised()
 		}
 	}

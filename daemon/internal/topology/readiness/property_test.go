@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // consistent holds a report to what is promised of any: its verdict is what its
@@ -91,7 +91,7 @@ func random(r *rand.Rand) Cable {
 		c.Hubs = []string{"Hub"}
 	}
 	if r.IntN(5) == 0 {
-		c.Stranger, c.PeerName = choose(r, api.ReasonPeerUnknown, api.ReasonSourcesDisagree, ""), choose(r, "", "Guest")
+		c.NonMember, c.PeerName = choose(r, api.ReasonPeerUnknown, api.ReasonSourcesDisagree, ""), choose(r, "", "Guest")
 		return c
 	}
 	c.High = randomEnd(r, studio2, "studio-2")
@@ -103,7 +103,7 @@ func random(r *rand.Rand) Cable {
 func choose[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 func randomEnd(r *rand.Rand, node api.NodeID, name string) *End {
-	e := end(node, name, api.Receptacle(1+r.IntN(4)), choose(r, "", "back-left"), choose(r, "169.254.1.1/30", "169.254.1.2/30", "169.254.9.9/16"))
+	e := end(node, name, api.PortNumber(1+r.IntN(4)), choose(r, "", "back-left"), choose(r, "169.254.1.1/30", "169.254.1.2/30", "169.254.9.9/16"))
 	maybe := func() *bool {
 		switch r.IntN(12) {
 		case 0:
@@ -168,7 +168,7 @@ func randomEnd(r *rand.Rand, node api.NodeID, name string) *End {
 }
 
 func TestVerdictIsWhatTheChecksSay(t *testing.T) {
-	r := seeds.Fixed(t, 1).Source(1)
+	r := testkit.Fixed(t, 1).Source(1)
 	seen := map[api.RDMAVerdict]int{}
 	for range 4000 {
 		report := Of(random(r))
@@ -180,15 +180,15 @@ func TestVerdictIsWhatTheChecksSay(t *testing.T) {
 	is.New(t).Equal(len(seen), len(api.RDMAVerdict("").Values())) // none is out of reach
 }
 
-func TestErrandsAreOfMacsWhoseSwitchIsInTheWay(t *testing.T) {
+func TestUserActionsAreOfMacsWhoseSwitchIsInTheWay(t *testing.T) {
 	is := is.New(t)
-	r := seeds.Fixed(t, 2).Source(1)
-	trips, now := Trips(nil), time.Duration(0)
+	r := testkit.Fixed(t, 2).Source(1)
+	progress, now := ActionsProgress(nil), time.Duration(0)
 	for range 2000 {
 		c := random(r)
-		trips = trips.Next([]Cable{c}, now)
+		progress = progress.Next([]Cable{c}, now)
 		now += time.Minute
-		for _, e := range Errands([]Cable{c}, trips) {
+		for _, e := range UserActions([]Cable{c}, progress) {
 			is.True(len(e.Steps) > 1 && len(e.Links) == 1)
 			if e.Done {
 				continue
@@ -198,7 +198,7 @@ func TestErrandsAreOfMacsWhoseSwitchIsInTheWay(t *testing.T) {
 				own = c.High
 			}
 			is.True(isFalse(own.isOn()) || own.device() == nil) // else there is nothing to do
-			is.True(slices.ContainsFunc(e.Steps, func(s api.ErrandStep) bool { return !s.Done }))
+			is.True(slices.ContainsFunc(e.Steps, func(s api.UserActionStep) bool { return !s.Done }))
 			is.True(e.EstimateS > 0)
 		}
 	}
@@ -220,8 +220,8 @@ func FuzzOf(f *testing.F) {
 			return
 		}
 		report := Of(c)
-		trips := Trips(nil).Next([]Cable{c}, 0)
-		Errands([]Cable{c}, trips.Next([]Cable{c}, time.Minute))
+		progress := ActionsProgress(nil).Next([]Cable{c}, 0)
+		UserActions([]Cable{c}, progress.Next([]Cable{c}, time.Minute))
 		if c.High != nil {
 			Concerns(c.High.End.Node, []Cable{c}, []Report{report})
 		}

@@ -31,7 +31,7 @@ func rules() []rule {
 		{key: api.CheckSpeed, cable: checkSpeed},
 		{key: api.CheckOS, end: checkOS},
 		{key: api.CheckSameBuild, cable: checkSameBuild},
-		{key: api.CheckReceptacle, end: checkReceptacle},
+		{key: api.CheckPortNumber, end: checkPortNumber},
 		{key: api.CheckSwitch, end: checkSwitch},
 		{key: api.CheckDevice, end: checkDevice},
 		{key: api.CheckPeerOffers, end: checkPeerOffers},
@@ -43,18 +43,16 @@ func rules() []rule {
 	}
 }
 
-// Of makes every check of a cable and sums them up. Low must not be nil.
+// Of makes every check of a cable and sums them up, without its ends. Low must not be nil.
 func Of(c Cable) Report {
 	r := Report{RDMAReadiness: api.RDMAReadiness{
 		Link: c.Link, Verdict: api.RDMAReady, PeerName: c.PeerName, Simulated: c.Simulated,
 	}}
 	var found []finding
 	add := func(key api.RDMACheckKey, end api.LinkEnd, f finding) {
-		found = append(found, f)
-		r.Checks = append(r.Checks, api.RDMACheck{
-			Check: key, End: end, Answer: f.answer, Advice: f.advice, Reason: f.reason, Text: f.text, Remedy: f.remedy,
-		})
-		if f.answer == api.AnswerYes || f.advice {
+		f.Check, f.End = key, end
+		found, r.Checks = append(found, f), append(r.Checks, f.RDMACheck)
+		if f.Answer == api.AnswerYes || f.Advice {
 			return
 		}
 		r.Verdict = worse(r.Verdict, f.verdict)
@@ -65,7 +63,7 @@ func Of(c Cable) Report {
 		if end.Valid() {
 			subject = end.String()
 		}
-		r.Causes = append(r.Causes, api.Cause{Reason: f.reason, Subject: subject, Message: within(f.text), Remedy: f.remedy})
+		r.Causes = append(r.Causes, api.Cause{Reason: f.Reason, Subject: subject, Message: within(f.Text), Remedy: f.Remedy})
 	}
 	for _, one := range rules() {
 		if one.cable != nil {
@@ -76,11 +74,10 @@ func Of(c Cable) Report {
 			add(one.key, e.End, one.end(&c, e))
 		}
 		if c.High == nil && one.key == api.CheckFulmen {
-			add(one.key, api.LinkEnd{}, stranger(&c))
+			add(one.key, api.LinkEnd{}, nonMember(&c))
 		}
 	}
 	for _, e := range c.ends() {
-		r.Ends = append(r.Ends, cableEnd(e))
 		r.Stale = r.Stale || e.Stale
 		if e.RDMA != nil {
 			r.ProbesSinceBoot = max(r.ProbesSinceBoot, e.RDMA.ProbesSinceBoot)
@@ -88,17 +85,6 @@ func Of(c Cable) Report {
 	}
 	r.Text = sum(&c, r.Verdict, found)
 	return r
-}
-
-func cableEnd(e *End) api.CableEnd {
-	out := api.CableEnd{End: e.End, Place: e.Place, Interface: e.Interface}
-	if d := e.device(); d != nil {
-		out.Device = d.Name
-		if d.Limits != nil {
-			out.Limits = *d.Limits
-		}
-	}
-	return out
 }
 
 // worse is the verdict that settles more: what never can settles everything, and
@@ -115,42 +101,41 @@ func Rank(v api.RDMAVerdict) int {
 	return slices.Index([]api.RDMAVerdict{api.RDMAReady, api.RDMACanEnable, api.RDMAUnknown, api.RDMANeedsPerson, api.RDMACannot}, v)
 }
 
-// finding is the answer of one check before it has its key and its end.
+// finding is the answer of one check, and what it means for the cable.
 type finding struct {
-	answer api.Answer
-	reason api.Reason
-	text   string
-	remedy string
+	api.RDMACheck
 	// verdict is the best that a no leaves of the cable.
 	verdict api.RDMAVerdict
-	// advice says that a no does not stop RDMA.
-	advice bool
 	// follows says that another check has the cause: it is not named again.
 	follows bool
 }
 
 func yes(format string, args ...any) finding {
-	return finding{answer: api.AnswerYes, text: sentence(format, args...), verdict: api.RDMAReady}
+	return finding{RDMACheck: api.RDMACheck{Answer: api.AnswerYes, Text: sentence(format, args...)}, verdict: api.RDMAReady}
 }
 
 func unknown(reason api.Reason, format string, args ...any) finding {
-	return finding{answer: api.AnswerUnknown, reason: reason, text: sentence(format, args...), verdict: api.RDMAUnknown}
+	return against(api.AnswerUnknown, api.RDMAUnknown, reason, format, args...)
 }
 
 func no(verdict api.RDMAVerdict, reason api.Reason, format string, args ...any) finding {
-	return finding{answer: api.AnswerNo, reason: reason, text: sentence(format, args...), verdict: verdict}
+	return against(api.AnswerNo, verdict, reason, format, args...)
+}
+
+func against(answer api.Answer, verdict api.RDMAVerdict, reason api.Reason, format string, args ...any) finding {
+	return finding{RDMACheck: api.RDMACheck{Answer: answer, Reason: reason, Text: sentence(format, args...)}, verdict: verdict}
 }
 
 // do adds what a person, or Fulmen, can do about it.
 func (f finding) do(format string, args ...any) finding {
-	f.remedy = sentence(format, args...)
+	f.Remedy = sentence(format, args...)
 	return f
 }
 
 // after marks what only follows from another check, whose verdict counts.
 func (f finding) after() finding {
-	f.follows, f.remedy = true, ""
-	if f.answer == api.AnswerNo {
+	f.follows, f.Remedy = true, ""
+	if f.Answer == api.AnswerNo {
 		f.verdict = api.RDMAUnknown
 	}
 	return f
@@ -158,7 +143,7 @@ func (f finding) after() finding {
 
 // advised marks what does not stop RDMA.
 func (f finding) advised() finding {
-	f.advice = true
+	f.Advice = true
 	return f
 }
 
@@ -203,9 +188,9 @@ func sum(c *Cable, verdict api.RDMAVerdict, found []finding) string {
 	case api.RDMANeedsPerson:
 		text = missing(found)
 	case api.RDMACannot:
-		text = "RDMA is not possible over this cable: " + within(first(found, verdict).text) + "."
+		text = "RDMA is not possible over this cable: " + within(first(found, verdict).Text) + "."
 	case api.RDMAUnknown:
-		what, _, _ := strings.Cut(within(first(found, verdict).text), ";")
+		what, _, _ := strings.Cut(within(first(found, verdict).Text), ";")
 		text = "RDMA on this cable cannot be judged now: " + what + "."
 	}
 	return text + undone(c, verdict)
@@ -216,8 +201,8 @@ func sum(c *Cable, verdict api.RDMAVerdict, found []finding) string {
 func lostAddress(c *Cable, found []finding) string {
 	var one *finding
 	for i := range found {
-		if f := &found[i]; f.answer == api.AnswerNo && !f.advice {
-			if f.reason != api.ReasonRDMANoIPv4GID {
+		if f := &found[i]; f.Answer == api.AnswerNo && !f.Advice {
+			if f.Reason != api.ReasonRDMANoIPv4GID {
 				return ""
 			}
 			one = f
@@ -225,7 +210,7 @@ func lostAddress(c *Cable, found []finding) string {
 	}
 	for _, e := range c.ends() {
 		if one != nil && e.Change != nil && e.Change.State == api.RDMAChangeActive {
-			return "RDMA has stopped: " + within(one.text) + ". " + one.remedy
+			return "RDMA has stopped: " + within(one.Text) + ". " + one.Remedy
 		}
 	}
 	return ""
@@ -235,7 +220,7 @@ func lostAddress(c *Cable, found []finding) string {
 func first(found []finding, verdict api.RDMAVerdict) finding {
 	for _, follows := range []bool{false, true} {
 		for _, f := range found {
-			if f.answer != api.AnswerYes && !f.advice && f.verdict == verdict && f.follows == follows {
+			if f.Answer != api.AnswerYes && !f.Advice && f.verdict == verdict && f.follows == follows {
 				return f
 			}
 		}
@@ -247,11 +232,11 @@ func first(found []finding, verdict api.RDMAVerdict) finding {
 func missing(found []finding) string {
 	count := 0
 	for _, f := range found {
-		if f.answer == api.AnswerNo && !f.advice && !f.follows && f.verdict == api.RDMANeedsPerson {
+		if f.Answer == api.AnswerNo && !f.Advice && !f.follows && f.verdict == api.RDMANeedsPerson {
 			count++
 		}
 	}
-	what := within(first(found, api.RDMANeedsPerson).text)
+	what := within(first(found, api.RDMANeedsPerson).Text)
 	if count > 1 {
 		return fmt.Sprintf("%d things are missing, and the first is that %s.", count, what)
 	}
@@ -260,24 +245,19 @@ func missing(found []finding) string {
 
 // work is what enabling would do.
 func work(found []finding) []string {
-	var out []string
-	for _, one := range []struct {
-		reasons []api.Reason
-		text    string
-	}{
-		{[]api.Reason{api.ReasonInBridge, api.ReasonBridgeLoop}, "takes the cable out of the Thunderbolt Bridge"},
-		{[]api.Reason{api.ReasonRDMANoIPv4GID}, "gives both ends addresses of their own"},
-	} {
-		if slices.ContainsFunc(found, func(f finding) bool {
-			return f.answer == api.AnswerNo && !f.advice && slices.Contains(one.reasons, f.reason)
-		}) {
-			out = append(out, one.text)
-		}
+	repairs := func(reasons ...api.Reason) bool {
+		return slices.ContainsFunc(found, func(f finding) bool {
+			return f.Answer == api.AnswerNo && !f.Advice && slices.Contains(reasons, f.Reason)
+		})
 	}
-	if len(out) == 1 && strings.HasPrefix(out[0], "takes") {
-		out = append(out, "gives both ends addresses of their own")
+	const addresses = "gives both ends addresses of their own"
+	switch {
+	case repairs(api.ReasonInBridge, api.ReasonBridgeLoop):
+		return []string{"takes the cable out of the Thunderbolt Bridge", addresses}
+	case repairs(api.ReasonRDMANoIPv4GID):
+		return []string{addresses}
 	}
-	return out
+	return nil
 }
 
 // underWay says that Fulmen changes the cable just now; empty where it does not.
@@ -313,4 +293,93 @@ func undone(c *Cable, verdict api.RDMAVerdict) string {
 		}
 	}
 	return ""
+}
+
+// Refusal is why RDMA is not enabled on a cable; nil where it is, or can be. That
+// both ports are Thunderbolt 5 and what they negotiated is fast enough has to be
+// known, whatever else is.
+func Refusal(report Report) *api.Error {
+	isSound := (report.Verdict == api.RDMAReady || report.Verdict == api.RDMACanEnable) &&
+		!slices.ContainsFunc(report.Checks, func(c api.RDMACheck) bool {
+			return (c.Check == api.CheckPortTB5 || c.Check == api.CheckSpeed) && c.Answer != api.AnswerYes
+		})
+	if isSound {
+		return nil
+	}
+	if len(report.Causes) == 0 {
+		return api.Errorf(api.ReasonRDMANotReady, report.Link.String(), "%s", report.Text)
+	}
+	first := report.Causes[0]
+	e := api.Errorf(first.Reason, first.Subject, "RDMA cannot be enabled: %s.", first.Message).WithRemedy(first.Remedy)
+	for _, cause := range report.Causes[1:] {
+		if !isEnablesOwn(cause.Reason) {
+			e.Data.Causes = append(e.Data.Causes, cause)
+		}
+	}
+	return e
+}
+
+// isEnablesOwn reports whether to enable RDMA is what mends it.
+func isEnablesOwn(why api.Reason) bool {
+	switch why {
+	case api.ReasonInBridge, api.ReasonBridgeLoop, api.ReasonRDMANoIPv4GID, api.ReasonNoAddress:
+		return true
+	}
+	return false
+}
+
+// IsAdvised reports whether a cable that is ready is so for now only: its port is in
+// the bridge by the stored settings.
+func IsAdvised(report Report) bool {
+	return slices.ContainsFunc(report.Checks, func(c api.RDMACheck) bool { return c.Check == api.CheckNoBridge && c.Answer == api.AnswerNo })
+}
+
+// Concerns are what a node should warn of about its own ends of cables: of each a
+// cause with the end as subject and a few words as message. Where both ends could
+// warn of the cable as a whole, the lower one does.
+func Concerns(own api.NodeID, cables []Cable, reports []Report) []api.Cause {
+	var out []api.Cause
+	for i := range min(len(cables), len(reports)) {
+		c := &cables[i]
+		if c.High == nil || c.Muted || !isTrue(c.Low.hasTB5()) || !isTrue(c.High.hasTB5()) || c.Low.Stale || c.High.Stale {
+			continue
+		}
+		for _, e := range c.ends() {
+			if e.End.Node == own {
+				out = append(out, concernsOf(c, e, &reports[i])...)
+			}
+		}
+	}
+	return out
+}
+
+func concernsOf(c *Cable, own *End, r *Report) []api.Cause {
+	var out []api.Cause
+	add := func(reason api.Reason, format string, args ...any) {
+		out = append(out, api.Cause{Reason: reason, Subject: own.End.String(), Message: fmt.Sprintf(format, args...)})
+	}
+	other := c.other(own)
+	answer := func(key api.RDMACheckKey, end api.LinkEnd) api.Answer {
+		for _, check := range r.Checks {
+			if check.Check == key && check.End == end {
+				return check.Answer
+			}
+		}
+		return api.AnswerUnknown
+	}
+	between := "the cable from " + own.port() + " to " + other.port()
+	switch {
+	case !other.works() || isTrue(own.isOn()) && own.device() != nil:
+	case isFalse(own.isOn()):
+		add(api.ReasonRDMAOneSided, "it is on at %s and off here, for %s", other.Name, between)
+	case own.isPending():
+		add(api.ReasonRDMAOneSided, "it is on at %s and waits here for a restart, for %s", other.Name, between)
+	}
+	if own == c.Low && answer(api.CheckSameBuild, api.LinkEnd{}) == api.AnswerNo {
+		add(api.ReasonRDMABuildsDiffer, "%s has %s, %s has %s", own.Name, withBuild(own), other.Name, withBuild(other))
+	}
+	if own.Change != nil && own.Change.State == api.RDMAChangeActive && own.device() != nil && answer(api.CheckIPv4GID, own.End) == api.AnswerNo {
+		add(api.ReasonRDMANoIPv4GID, "%s", between)
+	}
+	return out
 }

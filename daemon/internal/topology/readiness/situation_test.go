@@ -32,10 +32,10 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 func at(d time.Duration) api.Time { return api.TimeOf(noon.Add(d)) }
 
 // end is an end that has all that RDMA needs.
-func end(node api.NodeID, name string, receptacle api.Receptacle, place, address string) *End {
-	iface := fmt.Sprintf("en%d", receptacle+1)
+func end(node api.NodeID, name string, portNumber api.PortNumber, place, address string) *End {
+	iface := fmt.Sprintf("en%d", portNumber+1)
 	return &End{
-		End: api.LinkEnd{Node: node, Receptacle: receptacle}, Name: name, Place: place, BesideEthernet: new(false),
+		End: api.LinkEnd{Node: node, PortNumber: portNumber}, Name: name, Place: place, BesideEthernet: new(false),
 		Capability: api.Thunderbolt5, Interface: iface,
 		Identity: &api.Identity{Platform: api.PlatformDarwin, OSName: "macOS", OSVersion: "26.2", OSBuild: "25C56", BootedAt: at(-time.Hour),
 			MLXBackends: []api.MLXBackend{api.MLXBackendRing, api.MLXBackendJACCL}},
@@ -43,7 +43,7 @@ func end(node api.NodeID, name string, receptacle api.Receptacle, place, address
 			{Name: "bridge0", Type: api.InterfaceBridge, Up: true},
 			{Name: iface, Type: api.InterfaceThunderbolt, Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix(address)}}},
 		}},
-		RDMA: &api.RDMA{Receptacle: receptacle, HardwareCapable: new(true), OSCapable: new(true), SwitchedOn: new(true),
+		RDMA: &api.RDMA{PortNumber: portNumber, HardwareCapable: new(true), OSCapable: new(true), SwitchedOn: new(true),
 			Device: &api.RDMADevice{Name: "rdma_" + iface, Interface: iface, PortState: api.RDMAPortActive, GIDs: gids(address)}},
 		Sees: new(true),
 	}
@@ -104,7 +104,7 @@ func speed(c *Cable, there, back int64) {
 }
 
 func alone(c *Cable, name string) {
-	c.Link, c.High, c.Stranger, c.PeerName = api.LinkID{}, nil, api.ReasonPeerUnknown, name
+	c.Link, c.High, c.NonMember, c.PeerName = api.LinkID{}, nil, api.ReasonPeerUnknown, name
 	c.Low.Sees = new(false)
 	down(c.Low)
 }
@@ -252,6 +252,6 @@ func situations() []situation {
 			c.Low.Sees, c.Low.RDMA.Device.PortState = new(false), ""
 			c.Low.RDMAUnknown = map[string]api.Reason{"device.port_state": api.ReasonReadFailed}
 		}, api.RDMAUnknown},
-		{"unknown-who-is-there", func(c *Cable) { alone(c, "Mac"); c.Stranger = api.ReasonSourcesDisagree }, api.RDMAUnknown},
+		{"unknown-who-is-there", func(c *Cable) { alone(c, "Mac"); c.NonMember = api.ReasonSourcesDisagree }, api.RDMAUnknown},
 	}
 }

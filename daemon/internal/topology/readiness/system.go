@@ -42,15 +42,9 @@ func checkSameBuild(c *Cable) finding {
 			return unknown(api.ReasonNotSupportedByPlatform, "%s runs %s, which has no build in common with macOS.", e.Name, e.system()).advised()
 		}
 	}
-	build := func(e *End) (version, build string) {
-		if e.Identity == nil {
-			return "", ""
-		}
-		return e.Identity.OSVersion, e.Identity.OSBuild
-	}
-	va, a := build(c.Low)
-	vb, b := build(c.High)
-	versions := va != "" && vb != "" && va != vb
+	low, high := c.Low.identity(), c.High.identity()
+	a, b := low.OSBuild, high.OSBuild
+	versions := low.OSVersion != "" && high.OSVersion != "" && low.OSVersion != high.OSVersion
 	switch {
 	case a != "" && a == b:
 		return yes("Both Macs run %s.", withBuild(c.Low)).advised()
@@ -67,7 +61,7 @@ func checkSameBuild(c *Cable) finding {
 
 // withBuild is the system with its build: macOS 26.2 (25C56).
 func withBuild(e *End) string {
-	if e.Identity == nil || e.Identity.OSBuild == "" {
+	if e.identity().OSBuild == "" {
 		return e.system()
 	}
 	return fmt.Sprintf("%s (%s)", e.system(), e.Identity.OSBuild)
@@ -129,10 +123,10 @@ func noDevice(c *Cable, own *End, what string) (finding, bool) {
 		return finding{}, false
 	}
 	f := checkDevice(c, own)
-	if f.answer == api.AnswerNo {
-		return no(api.RDMANeedsPerson, f.reason, "%s %s, since it has no RDMA device.", own.port(), what).after(), true
+	if f.Answer == api.AnswerNo {
+		return no(api.RDMANeedsPerson, f.Reason, "%s %s, since it has no RDMA device.", own.port(), what).after(), true
 	}
-	return unknown(f.reason, "%s: not known before its RDMA device is.", own.port()).after(), true
+	return unknown(f.Reason, "%s: not known before its RDMA device is.", own.port()).after(), true
 }
 
 // checkPeerOffers asks whether this end offers RDMA, as the other one sees it. A
@@ -221,9 +215,6 @@ func versionOf(text string) []int {
 
 // hasSettings reports whether the Mac's system has the switch in System Settings.
 func (e *End) hasSettings() bool {
-	if e.Identity == nil {
-		return false
-	}
-	v := versionOf(e.Identity.OSVersion)
+	v := versionOf(e.identity().OSVersion)
 	return len(v) > 0 && v[0] >= settingsVersion
 }

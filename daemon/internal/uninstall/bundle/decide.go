@@ -25,8 +25,7 @@ type Seen struct {
 type State struct {
 	version string
 	isGone  bool
-	since   time.Duration // on the clock that counts sleep
-	due     time.Duration
+	due     time.Duration // on the clock that counts sleep
 	over    bool
 	goneFor time.Duration
 }
@@ -62,7 +61,7 @@ func Next(s State, now time.Duration, seen Seen) (State, Verdict, time.Duration)
 	case s.over:
 		return s, Gone, 0
 	case !s.isGone, now > s.due+Slept:
-		s.isGone, s.since, s.due = true, now, now+s.goneFor
+		s.isGone, s.due = true, now+s.goneFor
 		return s, Gone, s.goneFor
 	case now < s.due:
 		return s, Gone, s.due - now

@@ -4,12 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"fulmen/native"
+	"fulmen/native/plist"
 	"fulmen/native/waker"
 )
 
@@ -31,8 +36,8 @@ type Config struct {
 	// Elsewhere finds a bundle of this app at another place, and in no trash. It is
 	// called once, when the minute is over.
 	Elsewhere func(ctx context.Context) string
-	// Told hears of each verdict that is not Here or Gone, one at a time.
-	Told func(ctx context.Context, v Verdict, seen Seen)
+	// Reported hears of each verdict that is not Here or Gone, one at a time.
+	Reported func(ctx context.Context, v Verdict, seen Seen)
 }
 
 // Watch follows a bundle until ctx ends or it was thrown away. The error says why
@@ -70,7 +75,7 @@ func Watch(ctx context.Context, c Config) error {
 		case event, isOpen := <-watcher.Events:
 			switch {
 			case !isOpen:
-				return errors.New("the bundle's folder is not watched any more")
+				return errors.New("the bundle's folder is no longer watched")
 			case event.Name == c.Path || filepath.Dir(event.Name) == inside || event.Name == folder:
 				stop()
 				timer = c.Clock.AfterFunc(settle, again.Wake)
@@ -95,7 +100,7 @@ func Watch(ctx context.Context, c Config) error {
 		if verdict == Here || verdict == Gone {
 			continue
 		}
-		c.Told(ctx, verdict, seen)
+		c.Reported(ctx, verdict, seen)
 		if verdict == Trashed {
 			return nil
 		}
@@ -112,4 +117,39 @@ func Containing(program string) string {
 		return ""
 	}
 	return path
+}
+
+// maxInfo bounds what is read of an Info.plist.
+const maxInfo = 1 << 20
+
+// VersionOf tells one bundle of an app at a path from another: by the versions in
+// its Info.plist, and by the folder itself, since two builds may have the same ones.
+// Empty where there is no bundle with that identifier.
+func VersionOf(path, identifier string) string {
+	file, err := os.Open(filepath.Join(path, "Contents", "Info.plist"))
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxInfo))
+	if err != nil {
+		return ""
+	}
+	list, err := plist.Parse(text)
+	if err != nil {
+		return ""
+	}
+	info, isDictionary := list.(map[string]any)
+	if !isDictionary || info["CFBundleIdentifier"] != identifier {
+		return ""
+	}
+	folder, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	inode := uint64(0)
+	if s, ok := folder.Sys().(*syscall.Stat_t); ok {
+		inode = s.Ino
+	}
+	return fmt.Sprintf("%v (%v), %d", info["CFBundleShortVersionString"], info["CFBundleVersion"], inode)
 }

@@ -62,7 +62,7 @@ func follow(t *testing.T, elsewhere string) *followed {
 				return bundle.VersionOf(path, identifier)
 			},
 			Elsewhere: func(context.Context) string { return elsewhere },
-			Told:      func(_ context.Context, v bundle.Verdict, _ bundle.Seen) { f.verdicts <- v },
+			Reported:  func(_ context.Context, v bundle.Verdict, _ bundle.Seen) { f.verdicts <- v },
 		})
 	}()
 	t.Cleanup(func() {

@@ -80,7 +80,7 @@ export function linksOf(words: URLSearchParams): ModelLink[] {
       Object.assign(more, {
         verdict: words.get("verdict") ?? "slow", reasons: [reason], type: "tb5", forwardBitsPerS: 31.2e9, backwardBitsPerS: 29.8e9, latencyUs: 171,
         negotiatedForwardBitsPerS: 40e9, negotiatedBackwardBitsPerS: 40e9,
-        message: "The cable negotiated less than both ports can. Reseat it.",
+        message: "The cable runs slower than both its ports can. Reseat it.",
       });
     }
     if (words.has("hub") && i === Number(words.get("hub"))) {

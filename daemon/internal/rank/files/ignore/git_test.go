@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 // judge answers for a path as a walk from the root would: what is in an excluded
@@ -40,7 +40,7 @@ func TestAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git here to compare with")
 	}
-	random := seeds.Fixed(t, 7).Source(11)
+	random := testkit.Fixed(t, 7).Source(11)
 	rounds := 60
 	if testing.Short() {
 		rounds = 5

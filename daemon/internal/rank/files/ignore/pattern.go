@@ -1,47 +1,43 @@
 package ignore
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // pattern is one line of a .gitignore file.
 type pattern struct {
-	negated    bool      // takes back what an earlier one excluded
-	folderOnly bool      // ended in a slash
-	nameOnly   bool      // has no slash: it matches the last element wherever it is
-	segments   []segment // what lies between its slashes
+	negated    bool // takes back what an earlier one excluded
+	folderOnly bool // ended in a slash
+	nameOnly   bool // has no slash: it matches the last element wherever it is
+	is         *regexp.Regexp
 }
 
-// segment is a pattern for one element of a path, or for any number of them.
-type segment struct {
-	any    bool // ** alone
-	tokens []token
-}
-
-// token matches one byte, or with star any number.
-type token struct {
-	star bool
-	set  set
-}
-
-// set is the bytes that a token matches.
-type set [4]uint64
-
-func (s *set) add(b byte)      { s[b>>6] |= 1 << (b & 63) }
-func (s *set) has(b byte) bool { return s[b>>6]&(1<<(b&63)) != 0 }
-
-func (s *set) addRange(low, high byte) {
-	for b := int(low); b <= int(high); b++ {
-		s.add(byte(b))
+// matches judges a path, relative to the folder of the pattern's file.
+func (p pattern) matches(path string, folder bool) bool {
+	if p.folderOnly && !folder {
+		return false
 	}
+	if p.nameOnly {
+		path = path[strings.LastIndexByte(path, '/')+1:]
+	}
+	return p.is.MatchString(byBytes(path))
 }
 
-// element gives the set without the slash, which ends an element.
-func (s set) element() set {
-	s['/'>>6] &^= 1 << ('/' & 63)
-	return s
-}
+// slash is what parts elements where a path is matched: no set of bytes has it.
+const slash = `\x{100}`
 
-func anyByte() set {
-	return set{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}.element()
+// byBytes gives text of which each character is a byte of the one given, or a slash.
+func byBytes(text string) string {
+	var out strings.Builder
+	for i := range len(text) {
+		if text[i] == '/' {
+			out.WriteRune(0x100)
+		} else {
+			out.WriteRune(rune(text[i]))
+		}
+	}
+	return out.String()
 }
 
 // parse reads one line without its end. It reports false for a line that holds no
@@ -52,93 +48,88 @@ func parse(line string) (pattern, bool) {
 	}
 	line = trimSpaces(line)
 	var p pattern
-	if rest, ok := strings.CutPrefix(line, "!"); ok {
-		p.negated, line = true, rest
-	}
-	if rest, ok := strings.CutSuffix(line, "/"); ok {
-		p.folderOnly, line = true, rest
-	}
+	line, p.negated = strings.CutPrefix(line, "!")
+	line, p.folderOnly = strings.CutSuffix(line, "/")
 	if line == "" {
 		return pattern{}, false
 	}
 	p.nameOnly = !strings.Contains(line, "/")
-	line = strings.TrimPrefix(line, "/")
-	for text := line; ; {
-		s, rest, more, ok := parseSegment(text)
-		if !ok {
+	var out strings.Builder
+	for text, more := strings.TrimPrefix(line, "/"), true; more; {
+		var element string
+		var ok bool
+		element, text, more, ok = parseElement(text)
+		switch {
+		case !ok:
 			return pattern{}, false
+		case element != anyElements:
+			out.WriteString(element)
+		case p.nameOnly: // in a name, ** is *
+			out.WriteString(anyBytes)
+		case more:
+			out.WriteString(`(?:.*` + slash + `)?`)
+			continue
+		default: // all that is below, not the folder itself
+			out.WriteString(`.+`)
 		}
-		if p.nameOnly {
-			s.any = false // in a name, ** is *
+		if more {
+			out.WriteString(slash)
 		}
-		p.segments = append(p.segments, s)
-		if !more {
-			return p, true
-		}
-		text = rest
 	}
+	var err error
+	p.is, err = regexp.Compile(`(?s)^` + out.String() + `$`)
+	return p, err == nil
 }
 
 // trimSpaces takes off the spaces at the end that no backslash protects.
 func trimSpaces(line string) string {
-	end := len(line)
-	for end > 0 && line[end-1] == ' ' {
-		end--
-	}
+	end := len(strings.TrimRight(line, " "))
 	if end == len(line) {
 		return line
 	}
-	slashes := 0
-	for slashes < end && line[end-1-slashes] == '\\' {
-		slashes++
-	}
+	slashes := end - len(strings.TrimRight(line[:end], `\`))
 	return line[:end+slashes%2]
 }
 
-// parseSegment reads up to the next slash, which is not part of it. ok is false
-// where the text can match nothing.
-func parseSegment(text string) (s segment, rest string, more, ok bool) {
-	stars := 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '/':
-			s.any = stars >= 2 && stars == i
-			return s, text[i+1:], true, true
-		case '*':
-			stars++
-			if n := len(s.tokens); n == 0 || !s.tokens[n-1].star {
-				s.tokens = append(s.tokens, token{star: true})
-			}
-		case '?':
-			s.tokens = append(s.tokens, token{set: anyByte()})
-		case '[':
-			bytes, next, ok := parseSet(text, i)
+const (
+	anyElements = `**`
+	anyBytes    = `[^` + slash + `]*`
+)
+
+// parseElement reads up to the next slash, which is not part of it, and gives a
+// regular expression, or anyElements. ok is false where the text can match nothing.
+func parseElement(text string) (expression, rest string, more, ok bool) {
+	var out strings.Builder
+	end := len(text)
+	for i := 0; i < end; i++ {
+		switch c := text[i]; {
+		case c == '/' || strings.HasPrefix(text[i:], `\/`): // the same with and without the backslash
+			rest, more = text[i+strings.IndexByte(text[i:], '/')+1:], true
+			end = i
+		case c == '*':
+			out.WriteString(anyBytes)
+		case c == '?':
+			out.WriteString(`[^` + slash + `]`)
+		case c == '[':
+			set, last, ok := parseSet(text, i)
 			if !ok {
-				return s, "", false, false
+				return "", "", false, false
 			}
-			s.tokens = append(s.tokens, token{set: bytes})
-			i = next
-		case '\\':
-			i++
-			if i == len(text) {
-				return s, "", false, false
+			out.WriteString(set)
+			i = last
+		case c == '\\':
+			if i++; i == len(text) {
+				return "", "", false, false
 			}
-			if text[i] == '/' { // the same as without the backslash
-				i--
-				s.any = stars >= 2 && stars == i
-				return s, text[i+2:], true, true
-			}
-			s.tokens = append(s.tokens, literal(text[i]))
+			out.WriteString(literal(text[i]))
 		default:
-			s.tokens = append(s.tokens, literal(c))
+			out.WriteString(literal(c))
 		}
 	}
-	s.any = stars >= 2 && stars == len(text)
-	return s, "", false, true
+	if end >= 2 && strings.Trim(text[:end], "*") == "" {
+		return anyElements, rest, more, true
+	}
+	return out.String(), rest, more, true
 }
 
-func literal(b byte) token {
-	var t token
-	t.set.add(b)
-	return t
-}
+func literal(b byte) string { return regexp.QuoteMeta(string(rune(b))) }

@@ -1,84 +1,71 @@
 package ignore
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// classes are the named sets of bytes, as the C locale has them.
-func classOf(name string) (set, bool) {
-	var s set
-	ranges := map[string]string{
-		"alnum": "09AZaz", "alpha": "AZaz", "blank": "  \t\t", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09",
-		"graph": "!~", "lower": "az", "print": " ~", "punct": "!/:@[`{~", "space": "\t\r  ", "upper": "AZ", "xdigit": "09AFaf",
-	}
-	r, ok := ranges[name]
-	for i := 0; i+1 < len(r); i += 2 {
-		s.addRange(r[i], r[i+1])
-	}
-	return s, ok
-}
+// classes are the named sets of bytes that git knows, as the C locale has them.
+const classes = " alnum alpha blank cntrl digit graph lower print punct space upper xdigit "
 
-// parseSet reads the set that begins at the bracket text[at], and tells where its
-// last byte is. A set without end, or of an unknown class, matches nothing.
-func parseSet(text string, at int) (s set, last int, ok bool) {
+// parseSet reads the set that begins at the bracket text[at], and gives it as a regular
+// expression, with where its last byte is. It never has the slash, which ends an element.
+// A set without end, or of an unknown class, matches nothing.
+func parseSet(text string, at int) (expression string, last int, ok bool) {
+	var out strings.Builder
+	out.WriteByte('[')
+	add := func(low, high byte) {
+		if low <= high {
+			fmt.Fprintf(&out, `\x%02x-\x%02x`, low, high)
+		}
+	}
 	i := at + 1
-	negated := i < len(text) && (text[i] == '!' || text[i] == '^')
-	if negated {
+	if i < len(text) && (text[i] == '!' || text[i] == '^') {
+		out.WriteString(`^` + slash)
 		i++
 	}
 	var before byte // the byte that a range would begin with; 0: none
 	for first := true; ; first = false {
 		if i >= len(text) {
-			return s, 0, false
+			return "", 0, false
 		}
 		c := text[i]
-		switch {
-		case c == ']' && !first:
-			if negated {
-				for b := range s {
-					s[b] = ^s[b]
-				}
-			}
-			return s.element(), i, true
-		case c == '\\':
+		isRange := c == '-' && before != 0 && i+1 < len(text) && text[i+1] != ']'
+		if isRange {
 			i++
-			if i >= len(text) {
-				return s, 0, false
+			c = text[i]
+		}
+		switch {
+		case c == '\\':
+			if i++; i >= len(text) {
+				return "", 0, false
 			}
 			c = text[i]
-			s.add(c)
-			before = c
-		case c == '-' && before != 0 && i+1 < len(text) && text[i+1] != ']':
-			i++
-			if c = text[i]; c == '\\' {
-				i++
-				if i >= len(text) {
-					return s, 0, false
-				}
-				c = text[i]
-			}
-			s.addRange(before, c)
-			before = 0
+		case isRange:
+		case c == ']' && !first:
+			return out.String() + "]", i, true
 		case c == '[' && i+1 < len(text) && text[i+1] == ':':
 			end := strings.IndexByte(text[i+2:], ']')
 			if end < 0 {
-				return s, 0, false
+				return "", 0, false
 			}
 			name, isClass := strings.CutSuffix(text[i+2:i+2+end], ":")
 			if !isClass { // a bracket like any other byte
-				s.add(c)
-				before = c
 				break
 			}
-			class, known := classOf(name)
-			if !known {
-				return s, 0, false
+			if !strings.Contains(classes, " "+name+" ") {
+				return "", 0, false
 			}
-			for b := range s {
-				s[b] |= class[b]
-			}
-			i += 2 + end
+			out.WriteString("[:" + name + ":]")
+			i += 2 + end + 1
 			before = 0
-		default:
-			s.add(c)
+			continue
+		}
+		if isRange {
+			add(before, c)
+			before = 0
+		} else {
+			add(c, c)
 			before = c
 		}
 		i++

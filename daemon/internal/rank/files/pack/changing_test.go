@@ -35,7 +35,7 @@ func receiver(t *testing.T, folder string) (c *wire.Conn, list *wire.List, done 
 	}()
 	c = wire.NewConn(near, near)
 	list = &wire.List{}
-	if err := errors.Join(c.Say(wire.Task, wire.PackTask{Folder: folder}), c.Flush()); err != nil {
+	if err := errors.Join(c.Send(wire.Task, wire.PackTask{Folder: folder}), c.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -54,11 +54,11 @@ func receiver(t *testing.T, folder string) (c *wire.Conn, list *wire.List, done 
 
 func want(t *testing.T, c *wire.Conn, indices ...int) {
 	t.Helper()
-	err := errors.Join(c.Say(wire.Hashed, nil), c.Flush())
+	err := errors.Join(c.Send(wire.Hashed, nil), c.Flush())
 	if _, answer := c.Expect(wire.Hashed); answer != nil {
 		t.Fatal(answer)
 	}
-	err = errors.Join(err, c.Say(wire.Want, indices), c.Say(wire.Wanted, nil), c.Flush())
+	err = errors.Join(err, c.Send(wire.Want, indices), c.Send(wire.Wanted, nil), c.Flush())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func file(t *testing.T, c *wire.Conn, between func()) (text string, again bool) 
 		case err != nil:
 			t.Fatal(err)
 		case kind == wire.End:
-			end, err := wire.DecodeEnding(data)
+			end, err := wire.Decode[wire.Ending](data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func TestAFileThatChangesIsReadAgain(t *testing.T) {
 	is.Equal(text, large+"more")
 	_, err := c.Expect(wire.Sent)
 	is.NoErr(err)
-	is.NoErr(errors.Join(c.Say(wire.Thanks, nil), c.Flush()))
+	is.NoErr(errors.Join(c.Send(wire.Thanks, nil), c.Flush()))
 	is.NoErr(<-done)
 
 	// One that never rests is named.
@@ -151,7 +151,7 @@ func TestAReceiverThatLeavesEndsIt(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- pack.Run(far, far, clock) }()
 	c := wire.NewConn(near, near)
-	is.NoErr(errors.Join(c.Say(wire.Task, wire.PackTask{Folder: folder}), c.Flush()))
+	is.NoErr(errors.Join(c.Send(wire.Task, wire.PackTask{Folder: folder}), c.Flush()))
 	_, err = c.Expect(wire.Listed)
 	is.NoErr(err)
 	is.NoErr(near.Close())

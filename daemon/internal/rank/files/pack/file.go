@@ -31,7 +31,7 @@ func (s *sender) open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("it is no file any more")
+		err = fmt.Errorf("it is no longer a file")
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
@@ -49,9 +49,8 @@ func (s *sender) sendFile(i int) error {
 			return err
 		}
 	}
-	e := api.Errorf(api.ReasonSyncFailed, name, "%s changes while it is copied.", name)
-	e.Data.Remedy = "Wait until nothing writes to it, or exclude it in .gitignore."
-	return e
+	return api.Errorf(api.ReasonSyncFailed, name, "%s changes while it is copied.", name).
+		WithRemedy("Wait until nothing writes to it, or exclude it in .gitignore.")
 }
 
 func (s *sender) try(i int, name string) (done bool, err error) {
@@ -63,7 +62,7 @@ func (s *sender) try(i int, name string) (done bool, err error) {
 	if before.Size() > wire.MaxBytes {
 		return false, api.NewError(api.ReasonSyncTooLarge, name)
 	}
-	if err := s.conn.Say(wire.File, wire.Begin{Index: i}); err != nil {
+	if err := s.conn.Send(wire.File, wire.Begin{Index: i}); err != nil {
 		return false, err
 	}
 	sum := sha256.New()
@@ -89,9 +88,9 @@ func (s *sender) try(i int, name string) (done bool, err error) {
 		return false, cannot(err, name, s.folder)
 	}
 	if left > 0 || changed(before, after) {
-		return false, s.conn.Say(wire.End, wire.Ending{Again: true})
+		return false, s.conn.Send(wire.End, wire.Ending{Again: true})
 	}
-	return true, s.conn.Say(wire.End, wire.Ending{
+	return true, s.conn.Send(wire.End, wire.Ending{
 		SHA256: hex.EncodeToString(sum.Sum(nil)), Modified: after.ModTime().UnixNano(),
 		Changed: inodeChanged(after).UnixNano(), Fresh: fresh(after, s.clock.Now()),
 	})

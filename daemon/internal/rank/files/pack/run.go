@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -18,11 +19,7 @@ import (
 // given back too.
 func Run(r io.Reader, w io.Writer, clock native.Clock) error {
 	conn := wire.NewConn(r, w)
-	data, err := conn.Expect(wire.Task)
-	if err != nil {
-		return err
-	}
-	task, err := wire.DecodePackTask(data)
+	task, err := wire.Expect[wire.PackTask](conn, wire.Task)
 	if err != nil {
 		return err
 	}
@@ -30,7 +27,7 @@ func Run(r io.Reader, w io.Writer, clock native.Clock) error {
 	if err = s.send(); err != nil {
 		known, ok := errors.AsType[*api.Error](err)
 		if !ok {
-			known = api.Errorf(api.ReasonSyncFailed, "", "The folder could not be sent%s.", native.Said(err))
+			known = api.Errorf(api.ReasonSyncFailed, "", "The folder could not be sent%s.", native.ErrnoSuffix(err))
 		}
 		conn.Refuse(known)
 	}
@@ -56,13 +53,18 @@ func (s *sender) send() error {
 	if s.list, leftOut, err = scan(s.root, s.folder, s.clock.Now()); err != nil {
 		return err
 	}
-	if err := s.sayList(leftOut); err != nil {
+	sent := wire.SendParts(s.conn, wire.Entries, s.list.Entries())
+	if err := cmp.Or(sent, s.conn.Send(wire.Listed, wire.Listing{Version: wire.Version, LeftOut: leftOut}), s.conn.Flush()); err != nil {
 		return err
 	}
 	if err := s.answerHashes(); err != nil {
 		return err
 	}
-	wanted, err := s.readWanted()
+	var wanted []int
+	err = s.indices(wire.Want, wire.Wanted, func(i int) error {
+		wanted = append(wanted, i)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -71,103 +73,66 @@ func (s *sender) send() error {
 			return err
 		}
 	}
-	if err := s.conn.Say(wire.Sent, nil); err != nil {
-		return err
-	}
-	if err := s.conn.Flush(); err != nil {
+	if err := cmp.Or(s.conn.Send(wire.Sent, nil), s.conn.Flush()); err != nil {
 		return err
 	}
 	_, err = s.conn.Expect(wire.Thanks)
 	return err
 }
 
-func (s *sender) sayList(leftOut []string) error {
-	if err := wire.SayParts(s.conn, wire.Entries, s.list.Entries()); err != nil {
-		return err
-	}
-	if err := s.conn.Say(wire.Listed, wire.Listing{Version: wire.Version, LeftOut: leftOut}); err != nil {
-		return err
-	}
-	return s.conn.Flush()
-}
-
-// answerHashes answers as the questions come.
-func (s *sender) answerHashes() error {
+// indices takes the questions of a kind as they come, until the last has come.
+func (s *sender) indices(kind, last wire.Kind, take func(i int) error) error {
 	for after := -1; ; {
-		kind, data, err := s.conn.Read()
+		got, data, err := s.conn.Read()
 		switch {
-		case err != nil:
+		case err != nil || got == last:
 			return err
-		case kind == wire.Hashed:
-			if err := s.conn.Say(wire.Hashed, nil); err != nil {
-				return err
-			}
-			return s.conn.Flush()
-		case kind != wire.Hash:
-			return wire.Unexpected(kind, data)
+		case got != kind:
+			return wire.Unexpected(got, data)
 		}
 		indices, err := wire.DecodeIndices(data, s.list.Entries(), after)
 		if err != nil {
 			return err
 		}
 		for _, i := range indices {
+			if err := take(i); err != nil {
+				return err
+			}
 			after = i
-			hash, err := s.hash(i)
-			if err != nil {
-				return err
-			}
-			// One at a time, and at once: a large file takes long, and silence is suspect.
-			if err := s.conn.Say(wire.Hashes, []string{hash}); err != nil {
-				return err
-			}
-			if err := s.conn.Flush(); err != nil {
-				return err
-			}
 		}
 	}
+}
+
+// answerHashes answers as the questions come.
+func (s *sender) answerHashes() error {
+	err := s.indices(wire.Hash, wire.Hashed, func(i int) error {
+		// One at a time, and at once: a large file takes long, and silence is suspect.
+		return cmp.Or(s.conn.Send(wire.Hashes, wire.HashList{s.hash(i)}), s.conn.Flush())
+	})
+	if err != nil {
+		return err
+	}
+	return cmp.Or(s.conn.Send(wire.Hashed, nil), s.conn.Flush())
 }
 
 // hash is the hash of a file, or nothing where it is not as listed any more: then
 // it is wanted, and its sending tells what is wrong.
-func (s *sender) hash(i int) (string, error) {
+func (s *sender) hash(i int) string {
 	entry := s.list.Entries()[i]
 	f, before, err := s.open(entry.Path)
 	if err != nil {
-		return "", nil
+		return ""
 	}
 	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.CopyBuffer(onlyWriter{sum}, f, s.buffer); err != nil {
-		return "", nil
+		return ""
 	}
 	after, err := f.Stat()
 	if err != nil || changed(before, after) || after.Size() != entry.Bytes || inodeChanged(after).UnixNano() != entry.Changed {
-		return "", nil
+		return ""
 	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-func (s *sender) readWanted() ([]int, error) {
-	var all []int
-	for after := -1; ; {
-		kind, data, err := s.conn.Read()
-		switch {
-		case err != nil:
-			return nil, err
-		case kind == wire.Wanted:
-			return all, nil
-		case kind != wire.Want:
-			return nil, wire.Unexpected(kind, data)
-		}
-		indices, err := wire.DecodeIndices(data, s.list.Entries(), after)
-		if err != nil {
-			return nil, err
-		}
-		if len(indices) > 0 {
-			after = indices[len(indices)-1]
-		}
-		all = append(all, indices...)
-	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // onlyWriter hides that a hash could read by itself, with a buffer of its own.

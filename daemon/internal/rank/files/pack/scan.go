@@ -132,9 +132,8 @@ func leaves(name, target string) error {
 	if path.IsAbs(target) || strings.HasPrefix(path.Join(path.Dir(name), target), "..") {
 		return api.Errorf(api.ReasonSyncLeavesFolder, name, "The link %s leads out of the folder, to %.200q.", name, target)
 	}
-	e := api.Errorf(api.ReasonSyncLeavesFolder, name, "Where the link %s leads cannot be told: it goes up behind another folder, to %.200q.", name, target)
-	e.Data.Remedy = "Write it with all its .. in front."
-	return e
+	return api.Errorf(api.ReasonSyncLeavesFolder, name, "Where the link %s leads cannot be told: it goes up behind another folder, to %.200q.", name, target).
+		WithRemedy("Write it with all its .. in front.")
 }
 
 // read lists a folder, ordered by name.

@@ -15,7 +15,7 @@ import (
 // clean removes the copies that a task names: each folder of a folder of a node
 // that holds the state of a copy.
 func clean(data []byte) error {
-	task, err := wire.DecodeCleanTask(data)
+	task, err := wire.Decode[wire.CleanTask](data)
 	if err != nil {
 		return err
 	}

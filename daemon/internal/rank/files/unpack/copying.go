@@ -1,6 +1,8 @@
 package unpack
 
 import (
+	"cmp"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -8,14 +10,15 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/files/wire"
+	"fulmen/native"
 )
 
 // copying is one run: what there is, what is to be, and what arrived for it.
 type copying struct {
-	conn *wire.Conn
-	told *wire.Reporter
-	area *os.Root
-	name string
+	conn     *wire.Conn
+	reporter *wire.Reporter
+	area     *os.Root
+	name     string
 
 	list    wire.List
 	listing wire.Listing
@@ -65,7 +68,7 @@ func (c *copying) readList() error {
 				return err
 			}
 		case wire.Listed:
-			c.listing, err = wire.DecodeListing(data)
+			c.listing, err = wire.Decode[wire.Listing](data)
 			c.records = make([]record, len(c.list.Entries()))
 			c.from = make([]string, len(c.records))
 			return err
@@ -111,10 +114,7 @@ func (c *copying) decide() ([]int, error) {
 			}
 		}
 	}
-	if err := c.conn.Say(wire.Hashed, nil); err != nil {
-		return nil, err
-	}
-	if err := c.conn.Flush(); err != nil {
+	if err := cmp.Or(c.conn.Send(wire.Hashed, nil), c.conn.Flush()); err != nil {
 		return nil, err
 	}
 	_, err := c.conn.Expect(wire.Hashed)
@@ -155,26 +155,19 @@ func (c *copying) settle(i int, hash string) bool {
 }
 
 func (c *copying) ask(indices []int) ([]string, error) {
-	if err := wire.SayParts(c.conn, wire.Hash, indices); err != nil {
-		return nil, err
-	}
-	if err := c.conn.Flush(); err != nil {
+	if err := cmp.Or(wire.SendParts(c.conn, wire.Hash, indices), c.conn.Flush()); err != nil {
 		return nil, err
 	}
 	var answers []string
 	for len(answers) < len(indices) {
-		data, err := c.conn.Expect(wire.Hashes)
-		if err != nil {
-			return nil, err
-		}
-		some, err := wire.DecodeHashes(data, len(indices)-len(answers))
-		if err != nil {
+		some, err := wire.Expect[wire.HashList](c.conn, wire.Hashes)
+		if err = cmp.Or(err, c.reporter.Alive()); err != nil {
 			return nil, err
 		}
 		answers = append(answers, some...)
-		if err := c.told.Alive(); err != nil {
-			return nil, err
-		}
+	}
+	if len(answers) > len(indices) {
+		return nil, fmt.Errorf("%w: more hashes than were asked for", wire.ErrProtocol)
 	}
 	return answers, nil
 }
@@ -186,7 +179,7 @@ func perm(info fs.FileInfo, e wire.Entry) (fs.FileMode, bool) {
 
 // room refuses what the disk has no room for before anything is sent.
 func (c *copying) room(bytes int64) error {
-	free, err := freeBytes(c.area)
+	free, err := native.FreeBytes(c.area.Name())
 	if err == nil && free < bytes {
 		return api.Errorf(api.ReasonDiskFull, "", "There is no room for the folder: %d MiB are needed, %d MiB are free.", (bytes+1<<20-1)>>20, free>>20)
 	}

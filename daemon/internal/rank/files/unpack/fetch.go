@@ -1,13 +1,11 @@
 package unpack
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"slices"
-
-	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/files/wire"
@@ -23,113 +21,85 @@ func (c *copying) fetch(wanted []int) error {
 	if err := c.room(total); err != nil {
 		return err
 	}
-	if err := wire.SayParts(c.conn, wire.Want, wanted); err != nil {
+	err := cmp.Or(wire.SendParts(c.conn, wire.Want, wanted), c.conn.Send(wire.Wanted, nil), c.conn.Flush(), c.reporter.Alive())
+	if err != nil {
 		return err
 	}
-	if err := c.conn.Say(wire.Wanted, nil); err != nil {
-		return err
-	}
-	if err := c.conn.Flush(); err != nil {
-		return err
-	}
-	if err := c.told.Progress(0, total); err != nil {
-		return err
-	}
-	budget := budget{left: wire.MaxBytes}
-	var done int64
+	left := int64(wire.MaxBytes)
 	for _, i := range wanted {
-		if err := c.fetchFile(i, &budget, done, total); err != nil {
+		size, err := c.fetchFile(i, left)
+		if err != nil {
 			return err
 		}
-		done += c.list.Entries()[i].Bytes
+		left -= size
 	}
-	if _, err := c.conn.Expect(wire.Sent); err != nil {
-		return err
-	}
-	return c.told.Progress(total, total)
+	_, err = c.conn.Expect(wire.Sent)
+	return err
 }
-
-// budget is what may still arrive. A file that is sent again counts once.
-type budget struct{ left int64 }
 
 // maxAgain bounds how often a sender may begin a file.
 const maxAgain = 8
 
-func (c *copying) fetchFile(i int, b *budget, done, total int64) error {
+// fetchFile has a file sent, for which there are so many bytes left, and gives its size.
+func (c *copying) fetchFile(i int, left int64) (size int64, err error) {
 	for range maxAgain {
-		data, err := c.conn.Expect(wire.File)
+		begin, err := wire.Expect[wire.Begin](c.conn, wire.File)
+		if err == nil && begin.Index != i {
+			err = fmt.Errorf("%w: file %d in place of %d", wire.ErrProtocol, begin.Index, i)
+		}
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if err := wire.DecodeBegin(data, i); err != nil {
-			return err
-		}
-		again, err := c.fetchOnce(i, b, done, total)
+		size, again, err := c.fetchOnce(i, left)
 		if !again || err != nil {
-			return err
+			return size, err
 		}
 	}
-	return fmt.Errorf("%w: a file that begins again and again", wire.ErrProtocol)
+	return 0, fmt.Errorf("%w: a file that begins again and again", wire.ErrProtocol)
 }
 
-func (c *copying) fetchOnce(i int, b *budget, done, total int64) (again bool, err error) {
+func (c *copying) fetchOnce(i int, left int64) (size int64, again bool, err error) {
 	f, err := c.staged.create()
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	var size int64
 	for {
 		kind, data, err := c.conn.Read()
 		if err != nil {
-			return false, err
+			return 0, false, err
 		}
 		switch kind {
 		case wire.Data:
-			if size += int64(len(data)); size > b.left {
-				return false, api.NewError(api.ReasonSyncTooLarge, c.list.Entries()[i].Path)
+			if size += int64(len(data)); size > left {
+				return 0, false, api.NewError(api.ReasonSyncTooLarge, c.list.Entries()[i].Path)
 			}
 			sum.Write(data)
 			if _, err := f.Write(data); err != nil {
-				return false, err
+				return 0, false, err
 			}
-			if err := c.told.Progress(min(done+size, total), total); err != nil {
-				return false, err
+			if err := c.reporter.Alive(); err != nil {
+				return 0, false, err
 			}
 			continue
 		case wire.End:
 		default:
-			return false, wire.Unexpected(kind, data)
+			return 0, false, wire.Unexpected(kind, data)
 		}
-		end, err := wire.DecodeEnding(data)
+		end, err := wire.Decode[wire.Ending](data)
 		if err != nil || end.Again {
-			return end.Again, err
+			return 0, end.Again, err
 		}
 		if hex.EncodeToString(sum.Sum(nil)) != end.SHA256 {
-			return false, fmt.Errorf("%w: %.200q arrived altered", wire.ErrProtocol, c.list.Entries()[i].Path)
+			return 0, false, fmt.Errorf("%w: %.200q arrived altered", wire.ErrProtocol, c.list.Entries()[i].Path)
 		}
 		if err := f.Close(); err != nil {
-			return false, err
+			return 0, false, err
 		}
-		b.left -= size
 		r := &c.records[i]
 		r.SHA256, r.Bytes, r.Modified, r.Changed, r.Fresh = end.SHA256, size, end.Modified, end.Changed, end.Fresh
 		c.from[i], err = c.staged.keep(end.SHA256)
-		return false, err
+		return size, false, err
 	}
-}
-
-// freeBytes is what the account may still write on the area's disk.
-func freeBytes(area *os.Root) (int64, error) {
-	dir, err := area.Open(".")
-	if err != nil {
-		return 0, err
-	}
-	defer dir.Close()
-	var s unix.Statfs_t
-	if err := unix.Fstatfs(int(dir.Fd()), &s); err != nil {
-		return 0, err
-	}
-	return int64(s.Bavail) * int64(s.Bsize), nil
 }

@@ -24,11 +24,11 @@ func sum(s string) string {
 }
 
 // script is what a sender says, without hearing anything.
-func script(home string, say func(c *wire.Conn)) []byte {
+func script(home string, report func(c *wire.Conn)) []byte {
 	var line bytes.Buffer
 	c := wire.NewConn(nil, &line)
-	_ = c.Say(wire.Task, wire.UnpackTask{Home: home, Area: "area/1", Name: "proj"})
-	say(c)
+	_ = c.Send(wire.Task, wire.UnpackTask{Home: home, Area: "area/1", Name: "proj"})
+	report(c)
 	_ = c.Flush()
 	return line.Bytes()
 }
@@ -43,33 +43,33 @@ func receive(t testing.TB, stream []byte) error {
 }
 
 func sendFile(c *wire.Conn, index int, text, hash string) {
-	_ = c.Say(wire.File, wire.Begin{Index: index})
+	_ = c.Send(wire.File, wire.Begin{Index: index})
 	_ = c.Write(wire.Data, []byte(text))
-	_ = c.Say(wire.End, wire.Ending{SHA256: hash, Modified: 1})
+	_ = c.Send(wire.End, wire.Ending{SHA256: hash, Modified: 1})
 }
 
 // whole is what an honest sender says of a folder with one file.
 func whole(c *wire.Conn) {
-	_ = c.Say(wire.Entries, []wire.Entry{{Path: "d", Type: wire.TypeFolder, Mode: 0o755}, {Path: "d/a", Type: wire.TypeFile, Mode: 0o644, Bytes: 1},
+	_ = c.Send(wire.Entries, []wire.Entry{{Path: "d", Type: wire.TypeFolder, Mode: 0o755}, {Path: "d/a", Type: wire.TypeFile, Mode: 0o644, Bytes: 1},
 		{Path: "l", Type: wire.TypeLink, Target: "d/a"}})
-	_ = c.Say(wire.Listed, wire.Listing{Version: wire.Version})
-	_ = c.Say(wire.Hashed, nil)
+	_ = c.Send(wire.Listed, wire.Listing{Version: wire.Version})
+	_ = c.Send(wire.Hashed, nil)
 	sendFile(c, 1, "a", sum("a"))
-	_ = c.Say(wire.Sent, nil)
+	_ = c.Send(wire.Sent, nil)
 }
 
 func list(c *wire.Conn, entries ...wire.Entry) {
-	_ = c.Say(wire.Entries, entries)
-	_ = c.Say(wire.Listed, wire.Listing{Version: wire.Version})
-	_ = c.Say(wire.Hashed, nil)
+	_ = c.Send(wire.Entries, entries)
+	_ = c.Send(wire.Listed, wire.Listing{Version: wire.Version})
+	_ = c.Send(wire.Hashed, nil)
 }
 
 func TestAHostileSenderChangesNothing(t *testing.T) {
 	one := wire.Entry{Path: "a", Type: wire.TypeFile, Bytes: 1}
 	for _, test := range []struct {
-		name string
-		say  func(c *wire.Conn)
-		cut  bool // it ends too early; otherwise it breaks a rule
+		name   string
+		report func(c *wire.Conn)
+		cut    bool // it ends too early; otherwise it breaks a rule
 	}{
 		{"a path that leads out", func(c *wire.Conn) { list(c, wire.Entry{Path: "../out", Type: wire.TypeFile}) }, false},
 		{"a link that leads out", func(c *wire.Conn) { list(c, wire.Entry{Path: "l", Type: wire.TypeLink, Target: "../../out"}) }, false},
@@ -77,15 +77,15 @@ func TestAHostileSenderChangesNothing(t *testing.T) {
 			list(c, wire.Entry{Path: "l", Type: wire.TypeLink, Target: "x"}, wire.Entry{Path: "l/a", Type: wire.TypeFile})
 		}, false},
 		{"unknown fields", func(c *wire.Conn) { _ = c.Write(wire.Entries, []byte(`[{"path":"a","type":"file","owner":0}]`)) }, false},
-		{"another version", func(c *wire.Conn) { _ = c.Say(wire.Listed, wire.Listing{Version: 2}) }, false},
+		{"another version", func(c *wire.Conn) { _ = c.Send(wire.Listed, wire.Listing{Version: 2}) }, false},
 		{"another file than was asked for", func(c *wire.Conn) { list(c, one); sendFile(c, 7, "a", sum("a")) }, false},
-		{"altered contents", func(c *wire.Conn) { list(c, one); sendFile(c, 0, "b", sum("a")); _ = c.Say(wire.Sent, nil) }, false},
+		{"altered contents", func(c *wire.Conn) { list(c, one); sendFile(c, 0, "b", sum("a")); _ = c.Send(wire.Sent, nil) }, false},
 		{"no end", func(c *wire.Conn) { list(c, one); sendFile(c, 0, "a", sum("a")) }, true},
 		{"again and again", func(c *wire.Conn) {
 			list(c, one)
 			for range 20 {
-				_ = c.Say(wire.File, wire.Begin{Index: 0})
-				_ = c.Say(wire.End, wire.Ending{Again: true})
+				_ = c.Send(wire.File, wire.Begin{Index: 0})
+				_ = c.Send(wire.End, wire.Ending{Again: true})
 			}
 		}, false},
 		{"nothing", func(*wire.Conn) {}, true},
@@ -96,7 +96,7 @@ func TestAHostileSenderChangesNothing(t *testing.T) {
 			is := is.New(t)
 			home := t.TempDir()
 			is.NoErr(receive(t, script(home, whole)))
-			err := receive(t, script(home, test.say))
+			err := receive(t, script(home, test.report))
 			is.Equal(errors.Is(err, wire.ErrProtocol), !test.cut)
 			is.True(err != nil)
 			text, err := os.ReadFile(filepath.Join(home, "area/1/proj/l"))
@@ -145,7 +145,7 @@ func TestMoreThanTheLimitIsNotTaken(t *testing.T) {
 	home := t.TempDir()
 	head := script(home, func(c *wire.Conn) {
 		list(c, wire.Entry{Path: "a", Type: wire.TypeFile, Bytes: 1})
-		_ = c.Say(wire.File, wire.Begin{Index: 0})
+		_ = c.Send(wire.File, wire.Begin{Index: 0})
 	})
 	var data bytes.Buffer
 	c := wire.NewConn(nil, &data)
@@ -179,13 +179,13 @@ func FuzzReceive(f *testing.F) {
 	skip := len(script(placeholder, func(*wire.Conn) {}))
 	f.Add(full[skip:])
 	f.Add(script(placeholder, func(c *wire.Conn) { list(c, wire.Entry{Path: "l", Type: wire.TypeLink, Target: "d/../.."}) })[skip:])
-	f.Fuzz(func(t *testing.T, said []byte) {
+	f.Fuzz(func(t *testing.T, reported []byte) {
 		base := t.TempDir()
 		home := filepath.Join(base, "home")
 		if err := os.Mkdir(home, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		_ = receive(t, append(script(home, func(*wire.Conn) {}), said...))
+		_ = receive(t, append(script(home, func(*wire.Conn) {}), reported...))
 		for _, dir := range []string{base, home} {
 			if found, _ := os.ReadDir(dir); len(found) > 1 {
 				t.Fatalf("%s holds %v", dir, found)

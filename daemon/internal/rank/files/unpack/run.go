@@ -27,8 +27,8 @@ const (
 // the sender is needed: it waits for another copy of the same folder to be done.
 func Run(r io.Reader, w, reports io.Writer, clock native.Clock) error {
 	conn := wire.NewConn(r, w)
-	told := wire.NewReporter(reports, clock)
-	err := receive(conn, told, clock)
+	reporter := wire.NewReporter(reports, clock)
+	err := receive(conn, reporter, clock)
 	if err == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func Run(r io.Reader, w, reports io.Writer, clock native.Clock) error {
 		known = failure(err)
 	}
 	// Its own daemon first: the sender may be out of reach.
-	err = errors.Join(err, told.Failed(known))
+	err = errors.Join(err, reporter.Failed(known))
 	conn.Refuse(known)
 	return err
 }
@@ -53,14 +53,12 @@ func failure(err error) *api.Error {
 		return api.Errorf(api.ReasonSyncFailed, "", "The connection ended before the folder had been copied.")
 	}
 	if same, ok := errors.AsType[*wire.SameNameError](err); ok {
-		e := api.Errorf(api.ReasonSyncFailed, same.Path, "The folder cannot be copied: %v.", same)
-		e.Data.Remedy = "Rename one of the two."
-		return e
+		return api.Errorf(api.ReasonSyncFailed, same.Path, "The folder cannot be copied: %v.", same).WithRemedy("Rename one of the two.")
 	}
-	return api.Errorf(api.ReasonSyncFailed, "", "The folder could not be copied%s.", native.Said(err))
+	return api.Errorf(api.ReasonSyncFailed, "", "The folder could not be copied%s.", native.ErrnoSuffix(err))
 }
 
-func receive(conn *wire.Conn, told *wire.Reporter, clock native.Clock) error {
+func receive(conn *wire.Conn, reporter *wire.Reporter, clock native.Clock) error {
 	kind, data, err := conn.Read()
 	switch {
 	case err != nil:
@@ -69,11 +67,11 @@ func receive(conn *wire.Conn, told *wire.Reporter, clock native.Clock) error {
 		if err := clean(data); err != nil {
 			return err
 		}
-		return told.Done(nil)
+		return reporter.Done(nil)
 	case kind != wire.Task:
 		return wire.Unexpected(kind, data)
 	}
-	task, err := wire.DecodeUnpackTask(data)
+	task, err := wire.Decode[wire.UnpackTask](data)
 	if err != nil {
 		return err
 	}
@@ -87,19 +85,17 @@ func receive(conn *wire.Conn, told *wire.Reporter, clock native.Clock) error {
 		return err
 	}
 	defer unlock()
-	if err := told.Ready(); err != nil {
+	if err := reporter.Ready(); err != nil {
 		return err
 	}
-	c := copying{conn: conn, told: told, area: area, name: task.Name}
+	c := copying{conn: conn, reporter: reporter, area: area, name: task.Name}
 	if err := c.run(); err != nil {
 		return err
 	}
-	if err := conn.Say(wire.Thanks, nil); err != nil {
-		return err
-	}
 	// The copy is whole; whether the sender hears of it changes nothing.
+	_ = conn.Send(wire.Thanks, nil)
 	_ = conn.Flush()
-	return told.Done(c.listing.LeftOut)
+	return reporter.Done(c.listing.LeftOut)
 }
 
 // openArea makes the area where it is not there yet. Nobody but the account can

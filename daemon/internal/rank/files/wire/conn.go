@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ type Conn struct {
 	r   *bufio.Reader
 	w   *bufio.Writer
 	buf []byte
+	err error // the first of what was written
 }
 
 // NewConn makes a connection of two streams.
@@ -73,42 +75,65 @@ func Unexpected(kind Kind, data []byte) error {
 	return refusal
 }
 
-// Write writes a frame, which leaves with the next Flush at the latest.
+// Write writes a frame, which leaves with the next Flush at the latest. An error is what
+// all that follow give too, and Flush.
 func (c *Conn) Write(kind Kind, data []byte) error {
-	if len(data) > kind.limit() {
-		return fmt.Errorf("%w: %d bytes are too many for a frame of kind %q", ErrProtocol, len(data), byte(kind))
+	if len(data) > kind.limit() && c.err == nil {
+		c.err = fmt.Errorf("%w: %d bytes are too many for a frame of kind %q", ErrProtocol, len(data), byte(kind))
 	}
-	var head [headBytes]byte
-	head[0] = byte(kind)
-	binary.BigEndian.PutUint32(head[1:], uint32(len(data)))
-	if _, err := c.w.Write(head[:]); err != nil {
-		return err
+	if c.err == nil {
+		head := binary.BigEndian.AppendUint32([]byte{byte(kind)}, uint32(len(data)))
+		_, err := c.w.Write(head)
+		_, again := c.w.Write(data)
+		c.err = cmp.Or(err, again)
 	}
-	_, err := c.w.Write(data)
-	return err
+	return c.err
 }
 
-// Say writes a value as JSON; nil as nothing.
-func (c *Conn) Say(kind Kind, value any) error {
+// Send writes a value as JSON; nil as nothing.
+func (c *Conn) Send(kind Kind, value any) error {
 	if value == nil {
 		return c.Write(kind, nil)
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return err
+		c.err = cmp.Or(c.err, err)
 	}
 	return c.Write(kind, data)
 }
 
 // Flush sends what was written.
-func (c *Conn) Flush() error { return c.w.Flush() }
+func (c *Conn) Flush() error { return cmp.Or(c.err, c.w.Flush()) }
 
 // Refuse says why there is no more. What goes wrong with that is not told: the
 // connection has had its day.
 func (c *Conn) Refuse(why *api.Error) {
-	if c.Say(Refused, bounded(why)) == nil {
-		_ = c.Flush()
+	c.err = nil
+	_ = c.Send(Refused, bounded(why))
+	_ = c.Flush()
+}
+
+// Expect reads a frame of the kind that holds a value.
+func Expect[T limited](c *Conn, kind Kind) (value T, err error) {
+	data, err := c.Expect(kind)
+	if err != nil {
+		return value, err
 	}
+	return Decode[T](data)
+}
+
+// limited is a value that knows whether it is in its range.
+type limited interface{ isValid() bool }
+
+// Decode reads a value of JSON that is in its range.
+func Decode[T limited](data []byte) (value T, err error) {
+	if err = strict(data, &value); err == nil && !value.isValid() {
+		err = fmt.Errorf("%w: a %T", ErrProtocol, value)
+	}
+	if err != nil {
+		value = *new(T)
+	}
+	return value, err
 }
 
 // strict decodes JSON that may hold nothing unknown and nothing behind it.

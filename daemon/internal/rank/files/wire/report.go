@@ -2,8 +2,8 @@ package wire
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -14,9 +14,6 @@ import (
 type Report struct {
 	// State is what it is about.
 	State ReportState `json:"state"`
-	// DoneBytes and TotalBytes are how much has arrived of what is wanted.
-	DoneBytes  int64 `json:"done_bytes,omitempty"`
-	TotalBytes int64 `json:"total_bytes,omitempty"`
 	// LeftOut are folders that were left out by default; with ReportDone.
 	LeftOut []string `json:"left_out,omitempty"`
 	// Error is why it ended; with ReportFailed.
@@ -40,25 +37,9 @@ const (
 // MaxReportBytes bounds one report.
 const MaxReportBytes = 64 << 10
 
-// DecodeReport reads one report.
-func DecodeReport(line []byte) (Report, error) {
-	var r Report
-	if err := strict(line, &r); err != nil {
-		return r, err
-	}
-	bad := r.DoneBytes < 0 || r.TotalBytes < r.DoneBytes
-	switch r.State {
-	case ReportReady, ReportProgress, ReportDone:
-		bad = bad || r.Error != nil
-	case ReportFailed:
-		bad = bad || r.Error == nil
-	default:
-		bad = true
-	}
-	if bad {
-		return Report{}, fmt.Errorf("%w: a report", ErrProtocol)
-	}
-	return r, nil
+func (r Report) isValid() bool {
+	isKnown := slices.Contains([]ReportState{ReportReady, ReportProgress, ReportDone, ReportFailed}, r.State)
+	return isKnown && (r.Error != nil) == (r.State == ReportFailed)
 }
 
 // reportEvery is how often progress is told at most.
@@ -66,10 +47,9 @@ const reportEvery = 100 * time.Millisecond
 
 // Reporter writes reports.
 type Reporter struct {
-	w      io.Writer
-	clock  native.Clock
-	last   time.Duration
-	latest Report
+	w     io.Writer
+	clock native.Clock
+	last  time.Duration
 }
 
 // NewReporter makes a reporter.
@@ -78,39 +58,29 @@ func NewReporter(w io.Writer, clock native.Clock) *Reporter {
 }
 
 // Ready says that the sender may begin.
-func (r *Reporter) Ready() error { return r.say(Report{State: ReportReady}) }
+func (r *Reporter) Ready() error { return r.report(Report{State: ReportReady}) }
 
-// Progress says how much has arrived, not too often; the end of it always.
-func (r *Reporter) Progress(done, total int64) error {
-	r.latest = Report{State: ReportProgress, DoneBytes: done, TotalBytes: total}
-	if done == total {
-		return r.say(r.latest)
-	}
-	return r.Alive()
-}
-
-// Alive says the latest progress again, not too often.
+// Alive says that it goes on, not too often.
 func (r *Reporter) Alive() error {
 	now := r.clock.Boot()
 	if now-r.last < reportEvery {
 		return nil
 	}
 	r.last = now
-	r.latest.State = ReportProgress
-	return r.say(r.latest)
+	return r.report(Report{State: ReportProgress})
 }
 
 // Done says that the copy is whole.
 func (r *Reporter) Done(leftOut []string) error {
-	return r.say(Report{State: ReportDone, LeftOut: leftOut})
+	return r.report(Report{State: ReportDone, LeftOut: leftOut})
 }
 
 // Failed says why it is not.
 func (r *Reporter) Failed(why *api.Error) error {
-	return r.say(Report{State: ReportFailed, Error: bounded(why)})
+	return r.report(Report{State: ReportFailed, Error: bounded(why)})
 }
 
-func (r *Reporter) say(report Report) error {
+func (r *Reporter) report(report Report) error {
 	data, err := json.Marshal(report)
 	if err != nil {
 		return err

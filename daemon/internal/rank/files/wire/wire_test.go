@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/native/nativetest/seeds"
+	"fulmen/native/nativetest/testkit"
 )
 
 func TestFramesComeAsTheyWent(t *testing.T) {
@@ -23,8 +23,8 @@ func TestFramesComeAsTheyWent(t *testing.T) {
 	for i := range 5000 {
 		entries = append(entries, Entry{Path: strings.Repeat("x", 60) + string(rune('a'+i%26)) + strings.Repeat("y", i/26), Type: TypeFile, Mode: 0o644})
 	}
-	is.NoErr(SayParts(c, Entries, entries))
-	is.NoErr(c.Say(Listed, Listing{Version: Version, LeftOut: []string{".venv"}}))
+	is.NoErr(SendParts(c, Entries, entries))
+	is.NoErr(c.Send(Listed, Listing{Version: Version, LeftOut: []string{".venv"}}))
 	is.NoErr(c.Flush())
 	var l List
 	frames := 0
@@ -32,7 +32,7 @@ func TestFramesComeAsTheyWent(t *testing.T) {
 		kind, data, err := c.Read()
 		is.NoErr(err)
 		if kind == Listed {
-			listing, err := DecodeListing(data)
+			listing, err := Decode[Listing](data)
 			is.NoErr(err)
 			is.Equal(listing.LeftOut, []string{".venv"})
 			break
@@ -91,7 +91,7 @@ func TestEntriesThatAreNone(t *testing.T) {
 
 // Whatever links that may stay there are, none of them leads out of the folder.
 func TestLinksThatStayLeadNowhereElse(t *testing.T) {
-	random := seeds.Fixed(t, 3).Source(5)
+	random := testkit.Fixed(t, 3).Source(5)
 	steps := []string{"a", "b", "c", "..", "..", ".", "", "l1", "l2", "l3"}
 	for range 300 {
 		base := t.TempDir()
@@ -145,23 +145,23 @@ func TestARefusalIsKeptShort(t *testing.T) {
 
 func FuzzConn(f *testing.F) {
 	// Each seed is short, so that what is found in it is soon made shorter still.
-	for _, say := range []func(c *Conn) error{
+	for _, report := range []func(c *Conn) error{
 		func(c *Conn) error {
-			return c.Say(Entries, []Entry{{Path: "a", Type: TypeFolder}, {Path: "a/b", Type: TypeFile, Bytes: 3}})
+			return c.Send(Entries, []Entry{{Path: "a", Type: TypeFolder}, {Path: "a/b", Type: TypeFile, Bytes: 3}})
 		},
-		func(c *Conn) error { return c.Say(Listed, Listing{Version: Version}) },
-		func(c *Conn) error { return c.Say(Hash, []int{1}) },
-		func(c *Conn) error { return c.Say(Hashes, []string{strings.Repeat("ab", 32)}) },
-		func(c *Conn) error { return c.Say(File, Begin{Index: 1}) },
+		func(c *Conn) error { return c.Send(Listed, Listing{Version: Version}) },
+		func(c *Conn) error { return c.Send(Hash, []int{1}) },
+		func(c *Conn) error { return c.Send(Hashes, []string{strings.Repeat("ab", 32)}) },
+		func(c *Conn) error { return c.Send(File, Begin{Index: 1}) },
 		func(c *Conn) error { return c.Write(Data, []byte("xyz")) },
-		func(c *Conn) error { return c.Say(End, Ending{SHA256: strings.Repeat("ab", 32)}) },
-		func(c *Conn) error { return c.Say(Task, UnpackTask{Home: "/home/me", Area: "a/b", Name: "c"}) },
-		func(c *Conn) error { return c.Say(Clean, CleanTask{Home: "/home/me", Area: "a/b"}) },
-		func(c *Conn) error { return c.Say(Refused, api.NewError(api.ReasonDiskFull, "")) },
+		func(c *Conn) error { return c.Send(End, Ending{SHA256: strings.Repeat("ab", 32)}) },
+		func(c *Conn) error { return c.Send(Task, UnpackTask{Home: "/home/me", Area: "a/b", Name: "c"}) },
+		func(c *Conn) error { return c.Send(Clean, CleanTask{Home: "/home/me", Area: "a/b"}) },
+		func(c *Conn) error { return c.Send(Refused, api.NewError(api.ReasonDiskFull, "")) },
 	} {
 		var line bytes.Buffer
 		c := NewConn(&line, &line)
-		if err := errors.Join(say(c), c.Flush()); err != nil {
+		if err := errors.Join(report(c), c.Flush()); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(line.Bytes())
@@ -191,24 +191,24 @@ func FuzzConn(f *testing.F) {
 					_ = l.Entries()[i]
 				}
 			case Listed:
-				_, _ = DecodeListing(data)
+				_, _ = Decode[Listing](data)
 			case Hashes:
-				_, _ = DecodeHashes(data, 1)
+				_, _ = Decode[HashList](data)
 			case File:
-				_ = DecodeBegin(data, 1)
+				_, _ = Decode[Begin](data)
 			case End:
-				_, _ = DecodeEnding(data)
+				_, _ = Decode[Ending](data)
 			case Refused:
 				_, _ = DecodeRefusal(data)
 			case Task:
-				if task, err := DecodeUnpackTask(data); err == nil && !filepath.IsLocal(filepath.Join(task.Area, task.Name)) {
+				if task, err := Decode[UnpackTask](data); err == nil && !filepath.IsLocal(filepath.Join(task.Area, task.Name)) {
 					t.Fatalf("%+v", task)
 				}
-				_, _ = DecodePackTask(data)
+				_, _ = Decode[PackTask](data)
 			case Clean:
-				_, _ = DecodeCleanTask(data)
+				_, _ = Decode[CleanTask](data)
 			}
-			_, _ = DecodeReport(data)
+			_, _ = Decode[Report](data)
 		}
 	})
 }

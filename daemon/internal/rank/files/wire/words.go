@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,20 +28,9 @@ const (
 	MaxLeftOut = 16
 )
 
-// DecodeListing reads a Listing.
-func DecodeListing(data []byte) (Listing, error) {
-	var l Listing
-	if err := strict(data, &l); err != nil {
-		return l, err
-	}
-	bad := l.Version != Version || len(l.LeftOut) > MaxLeftOut
-	for _, name := range l.LeftOut {
-		bad = bad || !ValidPath(name)
-	}
-	if bad {
-		return Listing{}, fmt.Errorf("%w: the end of the list", ErrProtocol)
-	}
-	return l, nil
+func (l Listing) isValid() bool {
+	isBad := func(name string) bool { return !ValidPath(name) }
+	return l.Version == Version && len(l.LeftOut) <= MaxLeftOut && !slices.ContainsFunc(l.LeftOut, isBad)
 }
 
 // Begin begins a file.
@@ -49,17 +39,7 @@ type Begin struct {
 	Index int `json:"index"`
 }
 
-// DecodeBegin reads the beginning of the file with the given index.
-func DecodeBegin(data []byte, index int) error {
-	var b Begin
-	if err := strict(data, &b); err != nil {
-		return err
-	}
-	if b.Index != index {
-		return fmt.Errorf("%w: file %d in place of %d", ErrProtocol, b.Index, index)
-	}
-	return nil
-}
+func (b Begin) isValid() bool { return b.Index >= 0 }
 
 // Ending ends a file with how it was when its last byte had been read.
 type Ending struct {
@@ -75,33 +55,16 @@ type Ending struct {
 	Fresh   bool  `json:"fresh,omitempty"`
 }
 
-// DecodeEnding reads an Ending.
-func DecodeEnding(data []byte) (Ending, error) {
-	var e Ending
-	if err := strict(data, &e); err != nil {
-		return e, err
-	}
-	if e.Again && e != (Ending{Again: true}) || !e.Again && !validHash(e.SHA256) {
-		return Ending{}, fmt.Errorf("%w: the end of a file", ErrProtocol)
-	}
-	return e, nil
+func (e Ending) isValid() bool {
+	return e == Ending{Again: true} || !e.Again && validHash(e.SHA256)
 }
 
-// DecodeHashes reads hashes; at most as many as were asked for.
-func DecodeHashes(data []byte, asked int) ([]string, error) {
-	var hashes []string
-	if err := strict(data, &hashes); err != nil {
-		return nil, err
-	}
-	if len(hashes) > asked {
-		return nil, fmt.Errorf("%w: more hashes than were asked for", ErrProtocol)
-	}
-	for _, h := range hashes {
-		if h != "" && !validHash(h) {
-			return nil, fmt.Errorf("%w: a hash", ErrProtocol)
-		}
-	}
-	return hashes, nil
+// HashList are answers, each SHA-256 in hex or empty for a file that cannot be read any
+// more.
+type HashList []string
+
+func (l HashList) isValid() bool {
+	return !slices.ContainsFunc(l, func(h string) bool { return h != "" && !validHash(h) })
 }
 
 func validHash(s string) bool {
@@ -124,9 +87,7 @@ func DecodeRefusal(data []byte) (*api.Error, error) {
 		e.Data.Reason, info.Code = api.ReasonSyncFailed, api.CodePrecondition
 	}
 	e.Code = cmp.Or(info.Code, api.CodePrecondition)
-	if e.Message == "" {
-		e.Message = api.NewError(e.Data.Reason, "").Message
-	}
+	e.Message = cmp.Or(e.Message, api.NewError(e.Data.Reason, "").Message)
 	return bounded(&e), nil
 }
 
@@ -146,3 +107,42 @@ func bounded(e *api.Error) *api.Error {
 		Reason: e.Data.Reason, Subject: cut(e.Data.Subject), Remedy: cut(e.Data.Remedy), WaitingFor: cut(e.Data.WaitingFor),
 	}}
 }
+
+// PackTask is what the sender's daemon tells its end. It goes over the standard
+// input, not the command line, which every account can read.
+type PackTask struct {
+	// Folder is what is copied, an absolute path.
+	Folder string `json:"folder"`
+}
+
+// UnpackTask is what the receiver's daemon tells its end.
+type UnpackTask struct {
+	// Home is the account's home folder, an absolute path.
+	Home string `json:"home"`
+	// Area is the folder below it that holds the copy and what belongs to it, a
+	// relative path.
+	Area string `json:"area"`
+	// Name is what the copy is called in it.
+	Name string `json:"name"`
+}
+
+func (t PackTask) isValid() bool { return path.IsAbs(t.Folder) }
+
+func (t UnpackTask) isValid() bool {
+	return path.IsAbs(t.Home) && ValidPath(t.Area) && ValidPath(t.Name) && path.Base(t.Name) == t.Name
+}
+
+// CleanTask has copies removed that nobody needs any more.
+type CleanTask struct {
+	// Home is the account's home folder, an absolute path.
+	Home string `json:"home"`
+	// Area is the folder below it that holds a folder for each node, with one for
+	// each copied folder in it; a relative path.
+	Area string `json:"area"`
+	// Before is when a copy must have been asked for last, in nanoseconds since 1970.
+	Before int64 `json:"before"`
+	// Keep are the copies that stay, as NODE/NAME.
+	Keep []string `json:"keep,omitempty"`
+}
+
+func (t CleanTask) isValid() bool { return path.IsAbs(t.Home) && ValidPath(t.Area) }

@@ -34,7 +34,7 @@ type Account struct {
 func (a Account) Credential(own uint32) (*syscall.Credential, error) {
 	switch {
 	case a.UID == 0:
-		return nil, forbidden(a.Name, "Map to an account other than root.", "%q is root, and jobs never run as root", a.Name)
+		return nil, forbidden(a.Name, "Choose an account other than root.", "%q is root, and jobs never run as root", a.Name)
 	case own == a.UID:
 		return nil, nil
 	case own != 0:
@@ -78,7 +78,7 @@ func (b *Book) Find(name string) (Account, error) {
 		return Account{}, err
 	}
 	if a.UID == 0 {
-		return Account{}, forbidden(name, "Map to an account other than root.", "%q is root, and jobs never run as root", name)
+		return Account{}, forbidden(name, "Choose an account other than root.", "%q is root, and jobs never run as root", name)
 	}
 	groups, err := found.GroupIds()
 	if err != nil {
@@ -129,9 +129,7 @@ func number(text string) (uint32, error) {
 }
 
 func forbidden(name, remedy, format string, args ...any) error {
-	e := api.Errorf(api.ReasonAccountForbidden, name, format, args...)
-	e.Data.Remedy = remedy
-	return e
+	return api.Errorf(api.ReasonAccountForbidden, name, format, args...).WithRemedy(remedy)
 }
 
 // shellOf finds an account's shell in text that has the form of passwd(5).

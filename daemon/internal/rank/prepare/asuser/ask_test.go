@@ -99,11 +99,11 @@ func TestPathsAreTouchedAsTheAccount(t *testing.T) {
 	})
 	t.Run("its numbers", func(t *testing.T) {
 		is := is.New(t)
-		var said strings.Builder
-		a, err := r.Ask(t.Context(), ada, look.Request{Op: look.OpPrepare, DeadlineS: 20, Env: []string{"PATH=/usr/bin:/bin"}, Prepare: []string{"id -u; id -G"}}, &said)
+		var reported strings.Builder
+		a, err := r.Ask(t.Context(), ada, look.Request{Op: look.OpPrepare, DeadlineS: 20, Env: []string{"PATH=/usr/bin:/bin"}, Prepare: []string{"id -u; id -G"}}, &reported)
 		is.NoErr(err)
 		is.Equal(*a.Status, 0)
-		is.Equal(said.String(), "54321\n54321\n") // none of root's groups
+		is.Equal(reported.String(), "54321\n54321\n") // none of root's groups
 	})
 }
 
@@ -172,13 +172,13 @@ func TestAPreparationEndsPolitely(t *testing.T) {
 	r := runner(t)
 	ada := ranktest.Account(t, "/bin/sh")
 	ctx, cancel := context.WithCancel(t.Context())
-	said := &watched{text: "ready", seen: cancel}
+	reported := &watched{text: "ready", seen: cancel}
 	_, err := r.Ask(ctx, ada, look.Request{
 		Op: look.OpPrepare, DeadlineS: 3600, Env: []string{"PATH=/usr/bin:/bin"},
 		Prepare: []string{`trap 'echo cleaned; exit 3' TERM; echo ready; while :; do sleep 1000 & wait $!; done`},
-	}, said)
+	}, reported)
 	is.True(errors.Is(err, context.Canceled))
-	is.True(strings.HasSuffix(said.String(), "\ncleaned\n")) // some shells tell of the sleep that was ended
+	is.True(strings.HasSuffix(reported.String(), "\ncleaned\n")) // some shells tell of the sleep that was ended
 }
 
 // What a command leaves running is ended, and does not hold up its answer.
@@ -186,14 +186,14 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	is := is.New(t)
 	r := runner(t)
 	ada := ranktest.Account(t, "/bin/sh")
-	var said strings.Builder
+	var reported strings.Builder
 	a, err := r.Ask(t.Context(), ada, look.Request{
 		Op: look.OpPrepare, DeadlineS: 20, Env: []string{"PATH=/usr/bin:/bin", "A=b c"},
 		Prepare: []string{"sh", "-c", `sleep 1000 & echo $! "$A" "$1"; kill -9 $$`, "x", "two words"},
-	}, &said)
+	}, &reported)
 	is.NoErr(err)
 	is.Equal(*a.Status, 128+9)
-	pid, rest, _ := strings.Cut(strings.TrimSpace(said.String()), " ")
+	pid, rest, _ := strings.Cut(strings.TrimSpace(reported.String()), " ")
 	is.Equal(rest, "b c two words")
 	until(t, func() bool { return !alive(pid) })
 }

@@ -31,8 +31,8 @@ func distVersions(folders, packages []string) map[string]string {
 			if !ok || asked == "" || found[asked] != "" {
 				continue
 			}
-			if said := metadataVersion(filepath.Join(folder, entry)); said != "" {
-				version = said
+			if exact := metadataVersion(filepath.Join(folder, entry)); exact != "" {
+				version = exact
 			}
 			// An update that was cut short leaves two; the later one is what runs.
 			if version > here[asked] {

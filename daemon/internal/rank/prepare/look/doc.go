@@ -8,9 +8,6 @@
 // their metadata, free disk), reads the environment that the account's login
 // shell makes, or runs the command that prepares a node.
 //
-// A request can ask it to stay and to answer further ones: to start the process
-// takes longer than to look.
-//
 // Its standard input stays open as long as its answer is wanted. When it ends,
 // or the deadline passes, the process kills its group with itself, so that a
 // daemon that was killed leaves nothing behind.

@@ -1,28 +1,39 @@
 package look
 
 import (
+	"io"
 	"strings"
 	"sync"
 	"unicode"
 )
 
-// head keeps the beginning of what is written to it and takes the rest.
-type head struct {
-	limit int
-	mu    sync.Mutex // what still runs may write while it is read
-	text  strings.Builder
+// Head keeps the beginning of what is written to it, passes everything on, and never
+// refuses: who writes is not to be held up.
+type Head struct {
+	// Limit is how much is kept, in bytes.
+	Limit int
+	// Also gets everything, as long as it takes it; nil for nobody.
+	Also io.Writer
+
+	mu   sync.Mutex // what still runs may write while it is read
+	text strings.Builder
 }
 
 // Write takes everything.
-func (h *head) Write(p []byte) (int, error) {
+func (h *Head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.text.Write(p[:min(len(p), h.limit-h.text.Len())])
+	h.text.Write(p[:min(len(p), h.Limit-h.text.Len())])
+	if h.Also != nil {
+		if _, err := h.Also.Write(p); err != nil {
+			h.Also = nil
+		}
+	}
 	return len(p), nil
 }
 
 // String is what was kept.
-func (h *head) String() string {
+func (h *Head) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.String()

@@ -3,7 +3,6 @@ package look
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,17 +22,14 @@ func Main(args []string, in io.Reader, out, complaints io.Writer) int {
 		fmt.Fprintln(complaints, "fulmen-shim look: it takes a request on its standard input")
 		return 2
 	}
-	reader := bufio.NewReader(in)
-	line, err := ReadLine(reader, MaxRequestBytes)
-	if err != nil {
+	lines := Lines(in, MaxRequestBytes)
+	lines.Scan()
+	if err := lines.Err(); err != nil {
 		return status(err, complaints)
 	}
-	request, err := ParseRequest(line)
+	request, err := ParseRequest(lines.Bytes())
 	if err != nil {
 		return status(err, complaints)
-	}
-	if request.Stay {
-		return status(stay(request, reader, out), complaints)
 	}
 	time.AfterFunc(time.Duration(request.DeadlineS*float64(time.Second)), die)
 	var a Answer
@@ -50,13 +46,9 @@ func Main(args []string, in io.Reader, out, complaints io.Writer) int {
 	if err != nil {
 		return status(err, complaints)
 	}
-	return status(write(out, a), complaints)
-}
-
-func write(out io.Writer, a Answer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(a)
+	return status(encoder.Encode(a), complaints)
 }
 
 func status(err error, complaints io.Writer) int {
@@ -91,62 +83,10 @@ func between(text, mark string) (string, bool) {
 	return text, found
 }
 
-// stay answers requests one after the other until nobody has any more, which ends
-// the process also while it looks.
-func stay(request Request, in *bufio.Reader, out io.Writer) error {
-	lines := make(chan []byte)
-	broken := make(chan error)
-	go func() {
-		for {
-			line, err := ReadLine(in, MaxRequestBytes)
-			if err != nil && !errors.Is(err, errLong) {
-				die()
-			}
-			if err != nil {
-				broken <- err
-				return
-			}
-			lines <- line
-		}
-	}()
-	for {
-		deadline := time.AfterFunc(time.Duration(request.DeadlineS*float64(time.Second)), die)
-		a := find(request)
-		deadline.Stop()
-		if err := write(out, a); err != nil {
-			return err
-		}
-		select {
-		case line := <-lines:
-			var err error
-			if request, err = ParseRequest(line); err != nil {
-				return err
-			}
-			if request.Op != OpFind {
-				return fmt.Errorf("%s: one that stays only looks", request.Op)
-			}
-		case err := <-broken:
-			return err
-		}
-	}
-}
-
-var errLong = errors.New("a line is too long")
-
-// ReadLine reads a line of so many bytes at most, its end not counted. The last one
-// need not have an end.
-func ReadLine(in *bufio.Reader, most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > most+1:
-			return nil, fmt.Errorf("%w: more than %d bytes", errLong, most)
-		case err == io.EOF && len(line) > 0, err == nil:
-			return line, nil
-		case err != bufio.ErrBufferFull:
-			return nil, err
-		}
-	}
+// Lines reads lines of so many bytes at most, their end not counted. The last one need
+// not have an end.
+func Lines(in io.Reader, most int) *bufio.Scanner {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, most+1)
+	return lines
 }

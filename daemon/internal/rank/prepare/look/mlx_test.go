@@ -17,28 +17,28 @@ import (
 func TestTheMLXOfAProgram(t *testing.T) {
 	ring := &api.ProgramMLX{Version: "0.32.4", Backends: []api.MLXBackend{api.MLXBackendRing}}
 	for _, test := range []struct {
-		name, says string
-		env        []string
-		files      map[string]string
-		want       *api.ProgramMLX
+		name, reports string
+		env           []string
+		files         map[string]string
+		want          *api.ProgramMLX
 	}{
-		{name: "with a ring alone", says: `\037mlx\037has ring\037mlx\037`, want: ring},
-		{name: "with no backend", says: `\037mlx\037has \037mlx\037`, want: &api.ProgramMLX{Version: "0.32.4", Backends: []api.MLXBackend{}}},
-		{name: "with one of the future", says: `\037mlx\037has ring warp\037mlx\037`, want: ring},
-		{name: "none", says: `\037mlx\037none\037mlx\037`, want: &api.ProgramMLX{Missing: true, Version: "0.32.4"}},
-		{name: "too old to say", says: `\037mlx\037\037mlx\037`},
-		{name: "says nothing", says: ``},
-		{name: "breaks off", says: `\037mlx\037has ri`},
-		{name: "crashes", says: `'; kill -SEGV $$; '`},
-		{name: "another by PYTHONPATH", says: `\037mlx\037has ring\037mlx\037`, env: []string{"PYTHONPATH=ROOT/src"}, files: map[string]string{"src/mlx/core.so": ""}},
-		{name: "none by PYTHONPATH", says: `\037mlx\037has ring\037mlx\037`, env: []string{"PYTHONPATH=ROOT/src"}, want: ring},
-		{name: "another in the folder", says: `\037mlx\037has ring\037mlx\037`, files: map[string]string{"work/mlx/core.cpython-312.so": ""}},
-		{name: "without the user's packages", says: `\037mlx\037has ring\037mlx\037`, env: []string{"PYTHONNOUSERSITE=1"}, files: map[string]string{"user/mlx/core.so": ""}},
+		{name: "with a ring alone", reports: `\037mlx\037has ring\037mlx\037`, want: ring},
+		{name: "with no backend", reports: `\037mlx\037has \037mlx\037`, want: &api.ProgramMLX{Version: "0.32.4", Backends: []api.MLXBackend{}}},
+		{name: "with one of the future", reports: `\037mlx\037has ring warp\037mlx\037`, want: ring},
+		{name: "none", reports: `\037mlx\037none\037mlx\037`, want: &api.ProgramMLX{Missing: true, Version: "0.32.4"}},
+		{name: "too old to say", reports: `\037mlx\037\037mlx\037`},
+		{name: "says nothing", reports: ``},
+		{name: "breaks off", reports: `\037mlx\037has ri`},
+		{name: "crashes", reports: `'; kill -SEGV $$; '`},
+		{name: "another by PYTHONPATH", reports: `\037mlx\037has ring\037mlx\037`, env: []string{"PYTHONPATH=ROOT/src"}, files: map[string]string{"src/mlx/core.so": ""}},
+		{name: "none by PYTHONPATH", reports: `\037mlx\037has ring\037mlx\037`, env: []string{"PYTHONPATH=ROOT/src"}, want: ring},
+		{name: "another in the folder", reports: `\037mlx\037has ring\037mlx\037`, files: map[string]string{"work/mlx/core.cpython-312.so": ""}},
+		{name: "without the user's packages", reports: `\037mlx\037has ring\037mlx\037`, env: []string{"PYTHONNOUSERSITE=1"}, files: map[string]string{"user/mlx/core.so": ""}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
 			files := map[string]string{
-				"bin/python3":                       fakePython("3.12.1", "1", "lib") + "printf '" + test.says + "'\n",
+				"bin/python3":                       fakePython("3.12.1", "1", "lib") + "printf '" + test.reports + "'\n",
 				"lib/mlx-0.32.4.dist-info/METADATA": metadata("0.32.4"), "work/train.py": "",
 			}
 			for name, text := range test.files {
@@ -88,7 +88,7 @@ func TestARealPythonSaysItsMLX(t *testing.T) {
 				must(t, os.MkdirAll(at, 0o755))
 				must(t, os.WriteFile(filepath.Join(at, "core.py"), []byte(test.core), 0o644))
 			}
-			got, _, err := askPython(Request{Home: home}, filepath.Join(home, "venv", "bin", "python"))
+			got, err := askPython(Request{Home: home}, filepath.Join(home, "venv", "bin", "python"))
 			is.NoErr(err)
 			is.Equal(got.MLX, test.want)
 		})

@@ -79,12 +79,11 @@ const (
 )
 
 // askPython gives what is known of an interpreter, or asks it.
-// asked reports whether it was started for that.
-func askPython(r Request, path string) (python Python, asked bool, err error) {
+func askPython(r Request, path string) (python Python, err error) {
 	stamp := pythonStamp(path)
 	for _, known := range r.Pythons {
 		if known.Path == path && known.Stamp == stamp && stamp != "" && known.MLXStamp == mlxStamp(known) {
-			return known, false, nil
+			return known, nil
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
@@ -94,27 +93,26 @@ func askPython(r Request, path string) (python Python, asked bool, err error) {
 	if readable(r.directory()) == nil {
 		command.Dir = r.directory()
 	}
-	var out, complaints head
-	out.limit, complaints.limit = maxAsk, 4<<10
+	out, complaints := Head{Limit: maxAsk}, Head{Limit: maxComplaints}
 	command.Stdout, command.Stderr = &out, &complaints
 	ran := command.Run()
 	python, err = parsePython(out.String())
 	switch {
 	case ran != nil && err != nil: // one that has answered was ended by its MLX
-		return Python{}, true, fmt.Errorf("%s does not run: %w%s", path, ran, quoted(complaints.String()))
+		return Python{}, fmt.Errorf("%s does not run: %w%s", path, ran, quoted(complaints.String()))
 	case err != nil:
-		return Python{}, true, err
+		return Python{}, err
 	case ran == nil:
 		python.MLX = readMLX(out.String())
 	}
 	python.Path, python.Stamp, python.MLXStamp = path, stamp, mlxStamp(python)
-	return python, true, nil
+	return python, nil
 }
 
 // readMLX reads what ask printed of MLX; nil where it could not tell.
 func readMLX(out string) *api.ProgramMLX {
-	said, found := between(out, mlxMark)
-	words := strings.Fields(said)
+	answer, found := between(out, mlxMark)
+	words := strings.Fields(answer)
 	switch {
 	case !found || len(words) == 0:
 		return nil

@@ -33,10 +33,8 @@ const (
 type Request struct {
 	// Op is what to do.
 	Op Op `json:"op"`
-	// DeadlineS is how long the process may live, or, where it stays, may take.
+	// DeadlineS is how long the process may live.
 	DeadlineS float64 `json:"deadline_s"`
-	// Stay has the process wait for another request after its answer; for [OpFind].
-	Stay bool `json:"stay,omitempty"`
 	// Account is the account's name, for sentences.
 	Account string `json:"account"`
 	// Home is the account's home folder, and Shell its login shell.
@@ -81,7 +79,7 @@ func (r Request) Check() error {
 	}
 	for field, path := range map[string]string{"home": r.Home, "directory": r.Directory, "builtin": r.Builtin} {
 		if path != "" && !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-			return wrong(field, "is no absolute path")
+			return wrong(field, "is not an absolute path")
 		}
 	}
 	for _, list := range [][]string{r.Env, r.AccountEnv, r.Command, r.Prepare, r.PrepareInputs, {r.Interpreter, r.Environment}} {
@@ -96,8 +94,6 @@ func (r Request) Check() error {
 		return wrong("deadline_s", "is out of range")
 	case r.Home == "":
 		return wrong("home", "is missing")
-	case r.Stay && r.Op != OpFind:
-		return wrong("stay", "is for another operation")
 	}
 	switch r.Op {
 	case OpFind:
@@ -192,8 +188,6 @@ type Answer struct {
 	Digest string `json:"digest,omitempty"`
 	// Status is how the command that prepares ended: its exit code, or 128 and its signal.
 	Status *int `json:"status,omitempty"`
-	// Started says that other programs were started, which may have left some.
-	Started bool `json:"started,omitempty"`
 	// Problems are what keeps the program from starting.
 	Problems []api.Cause `json:"problems,omitempty"`
 }

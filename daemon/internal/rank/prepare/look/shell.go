@@ -19,6 +19,8 @@ const (
 	// ShellTime is how long reading the environment of a login shell may take.
 	ShellTime = 5 * time.Second
 	maxShell  = 1 << 20
+	// maxComplaints is how much is kept of what a program says on standard error.
+	maxComplaints = 4 << 10
 	// shellPart is the shell's own part of it: the rest is for saying that it was not done.
 	shellPart = 0.9
 )
@@ -41,8 +43,7 @@ func readShell(r Request) (Answer, error) {
 	if readable(r.Home) == nil {
 		command.Dir = r.Home
 	}
-	var complaints head
-	complaints.limit = 4 << 10
+	complaints := Head{Limit: maxComplaints}
 	command.Stderr = &complaints
 	text, err := runUntil(ctx, command, mark)
 	if err != nil {

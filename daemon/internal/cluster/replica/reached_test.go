@@ -1,0 +1,111 @@
+package replica
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// reaches has a member say that it has a path to another one, or had.
+func (m *member) reaches(other *member, state api.PathState) {
+	m.scenario.t.Helper()
+	at := api.PeerAddress{Peer: other.identity.Node, Address: netip.MustParseAddr("192.168.1.7")}
+	if err := m.writer.Put(ledger.Draft{Kind: api.KindReach, Name: at.String(), Value: api.Reach{
+		Peer: at.Peer, Address: at.Address, Port: 7732, Interface: "en0", Kind: api.LinkEthernet, VerifiedAt: api.TimeOf(time.Now()), State: state,
+	}}); err != nil {
+		m.scenario.t.Fatal(err)
+	}
+}
+
+// Of news about a node a neighbour is asked only where one of the two may not hear of that
+// node from itself.
+func TestWhoHearsItselfIsNotAsked(t *testing.T) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		r, second, third := d.nodes[0].replica, d.nodes[1], d.nodes[2]
+		asks := func() bool {
+			before := d.net.count(methodDigest)
+			r.mu.Lock()
+			p := r.peers[second.identity.Node]
+			p.compare.agreed = "" // else nothing is asked after nothing has changed
+			r.compareLaterLocked([]*peer{p}, 0, third.identity.Node)
+			r.mu.Unlock()
+			d.wait(r.timing.Notify - time.Second)
+			is.Equal(d.net.count(methodDigest), before) // others have time until then
+			d.wait(2 * time.Second)
+			return d.net.count(methodDigest) > before
+		}
+		is.True(asks()) // the second one says nothing of the third
+		second.reaches(third, api.PathActive)
+		d.wait(time.Second)
+		is.True(!asks())
+		second.reaches(third, api.PathFailed)
+		d.wait(time.Second)
+		is.True(asks())
+		second.reaches(third, api.PathActive)
+		d.cut(0, 2)
+		d.wait(5 * time.Second)
+		is.True(asks()) // this node hears of it by others
+	})
+}
+
+// Whom a writer reaches it is left to tell, and what it does not tell comes all the same:
+// node 1 has what node 0 wrote, and asks node 2, which lacks it.
+func TestWhatAWriterMayStillTell(t *testing.T) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
+		d.joinAll()
+		d.nodes[2].reaches(d.nodes[0], api.PathActive)
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.silence(0, 2)
+		d.nodes[0].put(api.KindThunderbolt, "1", 1)
+		d.wait(time.Second)
+		before, r := d.net.count(methodDigest), d.nodes[1].replica
+		r.mu.Lock()
+		p := r.peers[d.nodes[2].identity.Node]
+		p.compare.isForced = true
+		r.compareSoonLocked(p, 0)
+		r.mu.Unlock()
+		d.wait(r.timing.Notify - time.Second)
+		is.True(d.net.count(methodDigest) <= before+2) // node 0 tries too
+		is.True(d.disagreement(1, 2) != "")
+		d.agreedWithin(3*time.Second, 1, 2)
+	})
+}
+
+// What was on its way when two compared is not asked for again where it has come.
+func TestWhatCameMeanwhileIsNotAskedFor(t *testing.T) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		r, second, third := d.nodes[0].replica, d.nodes[1].identity.Node, d.nodes[2].identity.Node
+		asks := func(had api.NodeVersion) bool {
+			before := d.net.count(methodDigest)
+			r.mu.Lock()
+			p := r.peers[second]
+			p.compare.agreed = "" // else nothing is asked after nothing has changed
+			p.compare.differs = map[api.NodeID]difference{third: {there: had, isReported: true}}
+			r.compareAgainLocked(p, 0)
+			r.mu.Unlock()
+			d.wait(time.Second)
+			return d.net.count(methodDigest) > before
+		}
+		mine := r.inventory()
+		held := mine.of(third).NodeVersion
+		is.True(!asks(held))
+		more := held
+		more.Count++
+		is.True(asks(more))
+		newer := held
+		newer.Version.Seq++
+		is.True(asks(newer))
+	})
+}

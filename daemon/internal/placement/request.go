@@ -1,0 +1,125 @@
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// specRemedies are single changes of the spec that would give the job a place.
+func (s *state) specRemedies() []remedy {
+	var out []remedy
+	add := func(reason api.Reason, subject, format string, args ...any) {
+		out = append(out, remedy{api.Cause{Reason: reason, Subject: subject, Message: fmt.Sprintf(format, args...)}, bySpec})
+	}
+	p := s.in.Spec.Placement
+	for _, network := range s.untrusted() {
+		if s.would(func(spec *api.JobSpec) {
+			spec.Placement.Networks = append(slices.Clone(p.Networks), network.prefix.String())
+		}) {
+			add(api.ReasonNetworkNotTrusted, "networks", "Allow unencrypted traffic over %s (%s) with --network %s.", network.prefix, network.kind, network.prefix)
+		}
+	}
+	for _, backend := range []api.Backend{api.BackendJACCL, api.BackendJACCLRing, api.BackendRing} {
+		if s.demand.backend != api.BackendAuto && backend != s.demand.backend && s.would(func(spec *api.JobSpec) { spec.Placement.Backend = backend }) {
+			add(api.ReasonNoBackend, "backend", "Use --backend %s.", backend)
+		}
+	}
+	if len(s.versions(s.all())) > 1 && s.would(func(spec *api.JobSpec) { spec.AllowMixed = true }) {
+		add(api.ReasonMLXVersionsDiffer, "allow_mixed", "Install the same version of MLX everywhere, or pass --allow-mixed.")
+	}
+	if least := s.lessMemory(); least > 0 {
+		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gibibytes(least))
+	}
+	for n := s.demand.least - 1; n >= max(2, len(s.required)); n-- {
+		if s.would(func(spec *api.JobSpec) { spec.Placement.Ranks, spec.Placement.MinNodes = n, 0 }) {
+			add(api.ReasonNotEnoughNodes, "ranks", "Ask for %s.", counted(n, "rank"))
+			break
+		}
+	}
+	return out
+}
+
+// would reports whether the job had a place with another spec.
+func (s *state) would(change func(*api.JobSpec)) bool {
+	in := *s.in
+	change(&in.Spec)
+	d, wrong := demandOf(&in.Spec)
+	if wrong != nil {
+		return false
+	}
+	other, missing := newState(&in, d)
+	if missing != nil {
+		return false
+	}
+	_, _, _, is := other.best()
+	return is
+}
+
+// lessMemory is the most memory a rank for which there is a place; 0 where the
+// amount is not the matter.
+func (s *state) lessMemory() int64 {
+	var rooms []int64
+	for _, n := range s.nodes {
+		if room, _ := n.room(); room > 0 && room < s.demand.memory {
+			rooms = append(rooms, room)
+		}
+	}
+	slices.Sort(rooms)
+	for _, room := range slices.Backward(slices.Compact(rooms)) {
+		if s.would(func(spec *api.JobSpec) { spec.Placement.MemoryBytes = room }) {
+			return room
+		}
+	}
+	return 0
+}
+
+// all are the places of all nodes.
+func (s *state) all() []int {
+	out := make([]int, len(s.nodes))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// network is one that is not permitted.
+type network struct {
+	prefix netip.Prefix
+	kind   api.LinkKind
+}
+
+// untrusted lists the networks over which nodes reach each other and which are
+// not permitted.
+func (s *state) untrusted() []network {
+	var out []network
+	for _, p := range slices.SortedFunc(maps.Keys(s.ways), pair.compare) {
+		for _, w := range s.ways[p] {
+			if s.permitted(w) {
+				continue
+			}
+			for end, i := range []int{p.a, p.b} {
+				if prefix, is := s.nodes[i].prefixOf(w.addresses[end]); is && !slices.ContainsFunc(out, func(n network) bool { return n.prefix == prefix }) {
+					out = append(out, network{prefix, w.kind})
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b network) int { return a.prefix.Compare(b.prefix) })
+	return out[:min(len(out), MaxRemedies)]
+}
+
+// prefixOf is the network of one of the node's addresses.
+func (n *Node) prefixOf(address netip.Addr) (netip.Prefix, bool) {
+	for _, i := range n.interfaces() {
+		for _, a := range i.Addresses {
+			if a.Address.Addr() == address {
+				return a.Address.Masked(), true
+			}
+		}
+	}
+	return netip.Prefix{}, false
+}
