@@ -3,6 +3,7 @@ package replica
 import (
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -25,7 +26,10 @@ func (m *member) reaches(other *member, state api.PathState) {
 // Of news about a node a neighbour is asked only where one of the two may not hear of that
 // node from itself.
 func TestWhoHearsItselfIsNotAsked(t *testing.T) {
-	onScenario(t, 3, func(is *is.I, d *scenario) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		d := newScenarioWith(t, 3, Timing{Period: time.Hour}) // the regular comparisons would count too
+		defer d.close()
 		d.joinAll()
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
