@@ -33,6 +33,10 @@ var first = []string{
 // parts are what only some tests need, by their names in deps.sh.
 var parts = []string{"mlxlm", "darwin", "desktop", "browser"}
 
+// undebugged leaves out what only debuggers read, an eighth of a compiler's work, where a
+// sanitizer has all compiled for itself alone.
+const undebugged = "-gcflags=all=-dwarf=false"
+
 // step is one call of the go command.
 type step struct {
 	part     string // its name on the command line
@@ -46,10 +50,10 @@ type step struct {
 // Go's detector dies where two threads use it at once (golang/go#78156). Which
 // accesses are ordered does not depend on how many there are.
 func steps(p parted) (left, right []step) {
-	left = []step{{"race", "under the race detector", []string{"-race", "-cpu=1", "-short"}, early(p.raced)}}
+	left = []step{{"race", "under the race detector", []string{"-race", "-cpu=1", "-short", undebugged}, early(p.raced)}}
 	if runtime.GOOS == "linux" {
 		// The sanitizer is for what is C; it would have all that the daemon is made of compiled once more.
-		left = append(left, step{"darwinsim", "over simulated frameworks", []string{"-asan", "-tags=darwinsim"}, []string{"fulmen/native/darwin", "fulmen/native/darwin/simmac"}},
+		left = append(left, step{"darwinsim", "over simulated frameworks", []string{"-asan", "-tags=darwinsim", undebugged}, []string{"fulmen/native/darwin", "fulmen/native/darwin/simmac"}},
 			step{"darwinsim", "over simulated frameworks", []string{"-tags=darwinsim", "-run=OverDarwin|Benchmarks"}, []string{"fulmen/daemon/internal/rdma", "fulmen/daemon/internal/facts"}})
 	}
 	all := "-run=^(" + strings.Join(p.tests, "|") + ")$"
