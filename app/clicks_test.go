@@ -102,11 +102,11 @@ func newClickRig(t *testing.T) *clickRig {
 	is.NoErr(err)
 	t.Cleanup(func() { r.daemon.Close() })
 	r.daemon.Always("daemon.browser_secret", api.DaemonBrowserSecretResult{URL: "http://127.0.0.1:1/#secret=x"})
-	r.daemon.Always("daemon.report", api.DaemonReportResult{Files: []api.ReportFile{{Name: "about", Text: "it"}}})
 	r.daemon.Set("daemon.authorize", func(json.RawMessage) (any, error) { r.authorize(true); return api.Empty{}, nil })
 	ctx, stop := context.WithCancel(t.Context())
 	env := api.Environment{OS: "linux", UID: 1000, Getenv: func(name string) string { return map[string]string{"FULMEN_HOME": home}[name] }}
 	a := menubar.New(menubar.Options{Version: "1.0.0", Screen: r, Shell: r, PreferencesFile: home + "/app.toml", Account: "ann", Quit: func() { r.did <- "quit" },
+		Report: func(context.Context) (string, error) { return "==== about ====\nit\n", nil },
 		Dial: func(ctx context.Context) (*client.Client, error) {
 			return client.Dial(ctx, client.Options{Addresses: client.Find(env)})
 		}})
@@ -156,7 +156,7 @@ func (r *clickRig) click(t *testing.T, i app.Item) {
 	case do.App == app.AppQuit:
 		want = append(want, "quit")
 	case do.App == app.AppDiagnostics:
-		want = append(want, "copy Fulmen 1.0.0\n\n== about\nit\n")
+		want = append(want, "copy Fulmen 1.0.0\n\n==== about ====\nit\n")
 	case do.App == app.AppTitle, do.App == app.AppNotifications:
 		t.Skip("a setting of the app: cmd/fulmen-app sees it over D-Bus")
 	case do.App != "":

@@ -346,7 +346,7 @@ const (
 	AppNotifications AppDo = "notifications"
 	// AppTitle chooses what stands beside the icon: Value is a TitleChoice.
 	AppTitle AppDo = "title"
-	// AppDiagnostics copies daemon.report to the clipboard.
+	// AppDiagnostics copies what `fulmen report` would save to the clipboard.
 	AppDiagnostics AppDo = "copy_diagnostics"
 	// AppInstallCLI links the command line tool to where the shell finds it.
 	AppInstallCLI AppDo = "install_cli"

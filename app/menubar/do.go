@@ -235,22 +235,12 @@ func (a *App) prefer(change func(*stored)) error {
 	return nil
 }
 
-// diagnostics is what helps to find a fault: the daemon's report where it gives
-// one, and what the app itself knows.
+// diagnostics is what helps to find a fault: a report, which the command line collects
+// with a daemon or without one, else what the app itself knows.
 func (a *App) diagnostics(ctx context.Context) string {
-	var out strings.Builder
-	out.WriteString("Fulmen " + a.opts.Version + "\n")
-	cl, err := a.follow.Client()
-	if err == nil {
-		var report api.DaemonReportResult
-		if report, err = client.Call[api.DaemonReportResult](ctx, cl, "daemon.report", nil); err == nil {
-			for _, f := range report.Files {
-				out.WriteString("\n== " + f.Name + "\n" + f.Text + "\n")
-			}
-			return out.String()
-		}
+	report, err := a.opts.Report(ctx)
+	if err != nil {
+		report = "There is no report: " + err.Error() + "\n\n" + a.follow.Summary()
 	}
-	out.WriteString("The daemon did not give a report: " + err.Error() + "\n\n")
-	out.WriteString(a.follow.Summary())
-	return out.String()
+	return "Fulmen " + a.opts.Version + "\n\n" + report
 }

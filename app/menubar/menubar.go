@@ -74,6 +74,8 @@ const (
 type Options struct {
 	// Dial finds the daemon. It is called until it succeeds.
 	Dial func(ctx context.Context) (*client.Client, error)
+	// Report gives what `fulmen report` would save.
+	Report func(ctx context.Context) (string, error)
 	// Version is the app's own version.
 	Version string
 	// Screen shows the menu.

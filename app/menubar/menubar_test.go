@@ -2,6 +2,7 @@ package menubar
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -91,6 +92,12 @@ func (d *desktop) Copy(_ context.Context, text string) error {
 	d.note(&d.did, "copy "+text)
 	return nil
 }
+func (d *desktop) collect(context.Context) (string, error) {
+	if d.choice == 1 {
+		return "", errors.New("no such file")
+	}
+	return "==== versions.json ====\n", nil
+}
 func (d *desktop) Authorize(context.Context) ([]byte, error) { return nil, nil }
 func (d *desktop) Do(_ context.Context, what app.AppDo) error {
 	d.note(&d.did, "do "+string(what))
@@ -116,7 +123,7 @@ func runs(t *testing.T, during func(t *testing.T, d *desktop, a *App, quit <-cha
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		d, quit := newDesktop(), make(chan struct{})
-		a := New(Options{Screen: d, Shell: d, Version: "1", Quit: sync.OnceFunc(func() { close(quit) }), PreferencesFile: t.TempDir() + "/app.toml",
+		a := New(Options{Screen: d, Shell: d, Version: "1", Quit: sync.OnceFunc(func() { close(quit) }), PreferencesFile: t.TempDir() + "/app.toml", Report: d.collect,
 			Dial: func(context.Context) (*client.Client, error) { return nil, api.NewError(api.ReasonNoDaemon, "") }})
 		over := make(chan struct{})
 		go func() { defer close(over); a.Run(ctx) }()
@@ -189,6 +196,22 @@ func TestOpeningTheAppAgainShowsHowThingsAre(t *testing.T) {
 		d.mu.Unlock()
 		a.Receive("")
 		<-quit
+	})
+}
+
+func TestDiagnosticsAreAReportOrSayWhyNot(t *testing.T) {
+	runs(t, func(t *testing.T, d *desktop, _ *App, _ <-chan struct{}) {
+		is := is.New(t)
+		click := func() string {
+			d.clicks <- app.Item{ID: "diagnostics", Do: &app.Do{App: app.AppDiagnostics}}
+			d.settled(time.Second)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.did[len(d.did)-1]
+		}
+		is.Equal(click(), "copy Fulmen 1\n\n==== versions.json ====\n")
+		d.choice = 1 // there is none
+		is.True(strings.HasPrefix(click(), "copy Fulmen 1\n\nThere is no report: no such file\n\ndaemon "))
 	})
 }
 

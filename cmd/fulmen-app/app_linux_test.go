@@ -190,7 +190,8 @@ func opensAndCopies(t *testing.T, r *rig) {
 	r.does("wl-copy")
 	text, err := os.ReadFile(r.copied())
 	is.NoErr(err)
-	is.True(strings.HasPrefix(string(text), "Fulmen "+version))
+	is.True(strings.HasPrefix(string(text), "Fulmen "+version+"\n\n==== versions.json ====\n"))
+	is.True(strings.Contains(string(text), "==== state.json ====")) // with what only the daemon knows
 }
 
 func keepsSettings(t *testing.T, r *rig) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,9 @@ var version = fulmen.Version()
 
 // answers bounds every call: somebody waits at a menu.
 const answers = 10 * time.Second
+
+// reports bounds a report, whose checks have bounds of their own.
+const reports = time.Minute
 
 func main() {
 	var err error
@@ -54,7 +58,7 @@ func opened(args []string) (address string, err error) {
 // options are the options of the app on every system.
 func options(screen menubar.Screen, shell menubar.Shell, quit func()) menubar.Options {
 	env := client.Process()
-	o := menubar.Options{Version: version, Screen: screen, Shell: shell, Quit: quit, Account: account(),
+	o := menubar.Options{Version: version, Screen: screen, Shell: shell, Quit: quit, Account: account(), Report: report,
 		Dial: func(ctx context.Context) (*client.Client, error) {
 			return client.Dial(ctx, client.Options{Addresses: client.Find(env), Timeout: answers, Version: version})
 		}}
@@ -62,6 +66,18 @@ func options(screen menubar.Screen, shell menubar.Shell, quit func()) menubar.Op
 		o.PreferencesFile = filepath.Join(filepath.Dir(path), menubar.PreferencesFile)
 	}
 	return o
+}
+
+// report has the command line beside the app collect a report.
+func report(ctx context.Context) (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, reports)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, filepath.Join(filepath.Dir(program), "fulmen"), "report", "--preview").Output()
+	return string(out), err
 }
 
 // account is the person's; root's is nobody's to be lent.
