@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -269,8 +270,8 @@ func (s Status) Causes() []api.Cause {
 			out = append(out, e.Cause())
 		}
 	}
-	for _, key := range s.Restart {
-		out = append(out, api.Cause{Reason: api.ReasonNeedsRestart, Message: "The new value of " + key + " takes effect after a restart of the daemon."})
+	if len(s.Restart) > 0 { // a condition has one message
+		out = append(out, api.Cause{Reason: api.ReasonNeedsRestart, Message: "A change of " + strings.Join(s.Restart, ", ") + " takes effect after a restart of the daemon."})
 	}
 	return out
 }
