@@ -92,6 +92,8 @@ func TestApplyOfAFileThatIsNoJob(t *testing.T) {
 	is.Equal(r.run("apply", path+".no"), 1)
 	is.Equal(r.run("apply"), 2)
 	is.Equal(r.run("apply", path, "-f", path), 2)
+	is.Equal(r.run("apply", path, "--dry-run", "--attach"), 2)
+	is.True(strings.Contains(r.err.String(), "[attach dry-run] were all set"))
 }
 
 func TestApplyAndFollow(t *testing.T) {

@@ -68,8 +68,12 @@ func (r *run) root() *cobra.Command {
 			"  fulmen doctor              what is wrong, and what to do",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := c.ValidateFlagGroups(); err != nil { // which cobra does after this only
+				return err
+			}
 			r.began = true
+			return nil
 		},
 	}
 	flags := root.PersistentFlags()
