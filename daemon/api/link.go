@@ -113,12 +113,55 @@ type Cable struct {
 	OneSided bool `json:"one_sided,omitempty"`
 	// RDMA is the verdict.
 	RDMA RDMAVerdict `json:"rdma"`
-	// Verdict is how the cable is.
+	// Style is as what it is drawn: rdma where RDMA is ready, else its kind.
+	Style LinkKind `json:"style"`
+	// Verdict is how the cable is: as it is plugged, and as Style was measured on it.
 	Verdict LinkVerdict `json:"verdict"`
-	// Reasons are why the verdict is not good.
+	// Reasons are why the verdict is not good, the one that decides it first.
 	Reasons []Reason `json:"reasons,omitempty"`
+	// Text is the first of Reasons in a sentence.
+	Text string `json:"text,omitempty"`
+	LinkNumbers
 	// Muted says that a person does not want to be warned about it.
 	Muted bool `json:"muted,omitempty"`
+	// Stale says that an end cannot be reached now.
+	Stale bool `json:"stale,omitempty"`
+	// Simulated says that no real hardware is behind it.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// LinkNumbers are what was measured over a line of the picture as what it is drawn;
+// absent where it was not, or carries nothing now.
+type LinkNumbers struct {
+	// MeasuredForwardBitsPerS is the payload from the first end to the second.
+	MeasuredForwardBitsPerS *int64 `json:"measured_forward_bits_per_s,omitempty"`
+	// MeasuredBackwardBitsPerS is the payload from the second end to the first.
+	MeasuredBackwardBitsPerS *int64 `json:"measured_backward_bits_per_s,omitempty"`
+	// RTTUS is the round trip; screens show half of it.
+	RTTUS *float64 `json:"rtt_us,omitempty"`
+}
+
+// NetworkLineKey says which line of the picture.
+type NetworkLineKey struct {
+	// Low is the lower node id, the first end.
+	Low NodeID `json:"low"`
+	// High is the other node.
+	High NodeID `json:"high"`
+	// Kind is what the paths are made of, and as what the line is drawn.
+	Kind LinkKind `json:"kind"`
+}
+
+// NetworkLine is all paths of a kind between two nodes that are none of their cables,
+// such as their Wi-Fi. What it says is of the best of them.
+type NetworkLine struct {
+	NetworkLineKey
+	// Verdict is how it is.
+	Verdict LinkVerdict `json:"verdict"`
+	// Reasons are why the verdict is not good, the one that decides it first.
+	Reasons []Reason `json:"reasons,omitempty"`
+	// Text is the first of Reasons in a sentence.
+	Text string `json:"text,omitempty"`
+	LinkNumbers
 	// Stale says that an end cannot be reached now.
 	Stale bool `json:"stale,omitempty"`
 	// Simulated says that no real hardware is behind it.
@@ -220,6 +263,8 @@ type LinkListResult struct {
 	Cables []Cable `json:"cables"`
 	// Rows are the measured paths, ordered by nodes and kind.
 	Rows []LinkRow `json:"rows"`
+	// Networks are what else joins two nodes, in the order of their keys.
+	Networks []NetworkLine `json:"networks,omitempty"`
 	// Loops are the rings of nodes whose bridged cables would flood the network.
 	Loops [][]NodeID `json:"loops,omitempty"`
 }
@@ -255,6 +300,10 @@ type LinkChanged struct {
 	Rows []LinkRow `json:"rows,omitempty"`
 	// GoneRows are the paths that are no more.
 	GoneRows []LinkRowKey `json:"gone_rows,omitempty"`
+	// Networks are those that are new or changed; one with the same key replaces the last.
+	Networks []NetworkLine `json:"networks,omitempty"`
+	// GoneNetworks are those that are no more.
+	GoneNetworks []NetworkLineKey `json:"gone_networks,omitempty"`
 	// Loops replace the last ones; absent where they did not change.
 	Loops [][]NodeID `json:"loops,omitzero"`
 	// Lagged says that changes were dropped and the subscription is over.

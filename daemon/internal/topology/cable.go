@@ -162,28 +162,30 @@ func compareCables(a, b *cable) int {
 func Diff(before, after api.LinkListResult) (api.LinkChanged, bool) {
 	var c api.LinkChanged
 	c.Cables, c.GoneCables = cableChanges(before.Cables, after.Cables)
-	c.Rows, c.GoneRows = rowChanges(before.Rows, after.Rows)
+	c.Rows, c.GoneRows = changes(before.Rows, after.Rows, func(r *api.LinkRow) api.LinkRowKey { return r.LinkRowKey })
+	c.Networks, c.GoneNetworks = changes(before.Networks, after.Networks, func(n *api.NetworkLine) api.NetworkLineKey { return n.NetworkLineKey })
 	if !slices.EqualFunc(before.Loops, after.Loops, slices.Equal) {
 		c.Loops = append([][]api.NodeID{}, after.Loops...) // none is said as an empty list
 	}
-	return c, len(c.Cables)+len(c.GoneCables)+len(c.Rows)+len(c.GoneRows) > 0 || c.Loops != nil
+	return c, len(c.Cables)+len(c.GoneCables)+len(c.Rows)+len(c.GoneRows)+len(c.Networks)+len(c.GoneNetworks) > 0 || c.Loops != nil
 }
 
-// rowChanges gives the rows that are new or changed, and the keys of those gone.
-func rowChanges(before, after []api.LinkRow) (put []api.LinkRow, gone []api.LinkRowKey) {
-	was := make(map[api.LinkRowKey]*api.LinkRow, len(before))
+// changes gives what is new or changed, and the keys of what is gone, each in its order.
+func changes[K comparable, V any](before, after []V, keyOf func(*V) K) (put []V, gone []K) {
+	was := make(map[K]*V, len(before))
 	for i := range before {
-		was[before[i].LinkRowKey] = &before[i]
+		was[keyOf(&before[i])] = &before[i]
 	}
-	for _, row := range after {
-		if old := was[row.LinkRowKey]; old == nil || !reflect.DeepEqual(*old, row) {
-			put = append(put, row)
+	for i := range after {
+		key := keyOf(&after[i])
+		if old := was[key]; old == nil || !reflect.DeepEqual(*old, after[i]) {
+			put = append(put, after[i])
 		}
-		delete(was, row.LinkRowKey)
+		delete(was, key)
 	}
 	for i := range before {
-		if _, left := was[before[i].LinkRowKey]; left {
-			gone = append(gone, before[i].LinkRowKey)
+		if key := keyOf(&before[i]); was[key] != nil {
+			gone = append(gone, key)
 		}
 	}
 	return put, gone

@@ -79,7 +79,7 @@ func TestCables(t *testing.T) {
 		},
 		"ends disagree on the speed: the slower counts": {
 			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(40), testPeer(0, 1))}),
-			[]string{"0:1~1:3 tb4 40/40 slow sources_disagree link_below_ports"},
+			[]string{"0:1~1:3 tb4 40/40 slow link_below_ports sources_disagree"},
 		},
 		"one end does not tell the speed of one cable": {
 			nodes([]Port{testPort(0, 1, nil, testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}),

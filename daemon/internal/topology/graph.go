@@ -158,6 +158,7 @@ func (g Graph) List() api.LinkListResult {
 	list := g.Cables()
 	if g.rows != nil {
 		list.Rows = g.rows()
+		list.Networks = networkLines(list.Rows, g.index)
 	}
 	return list
 }

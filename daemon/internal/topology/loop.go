@@ -45,8 +45,7 @@ func (g *Graph) markLoops() {
 			continue
 		}
 		for _, c := range s.cables {
-			c.Verdict = api.VerdictBad
-			c.addReason(api.ReasonBridgeLoop)
+			c.worsen(api.VerdictBad, api.ReasonBridgeLoop)
 		}
 		if loop := canonicalRing(ring); len(g.loops) < MaxLoops && !containsRing(g.loops, loop) {
 			g.loops = append(g.loops, loop)

@@ -21,7 +21,8 @@ type rowMaker struct {
 	links map[api.LinkID]*cable
 }
 
-// rowsOf makes one row for every known path, measured or not, when it is asked first.
+// rowsOf makes one row for every known path, measured or not, when it is asked first. The
+// cables need those over them at once.
 func rowsOf(x *index, g *Graph, in Input) func() []api.LinkRow {
 	m := &rowMaker{index: x, in: in, links: make(map[api.LinkID]*cable, len(g.cables))}
 	for _, c := range g.cables {
@@ -30,6 +31,7 @@ func rowsOf(x *index, g *Graph, in Input) func() []api.LinkRow {
 		}
 	}
 	paths, profiles := g.Paths, m.profiles()
+	m.measureCables(g.cables, paths, profiles)
 	return sync.OnceValue(func() []api.LinkRow { return m.rows(paths, profiles) })
 }
 
@@ -242,12 +244,11 @@ func sameSpeed(s *api.ThunderboltSpeed, t hop) bool {
 
 // worsen adds a reason, and takes the verdict if it is worse than the one there is.
 func worsen(row *api.LinkRow, v api.LinkVerdict, reason api.Reason) {
-	if !slices.Contains(row.Reasons, reason) {
-		row.Reasons = append(row.Reasons, reason)
-	}
-	if verdictRank(v) > verdictRank(row.Verdict) {
+	decides := verdictRank(v) > verdictRank(row.Verdict)
+	if decides {
 		row.Verdict = v
 	}
+	row.Reasons = addReason(row.Reasons, reason, decides)
 }
 
 // verdictRank orders verdicts by how much they settle: slow is known, unknown is not.

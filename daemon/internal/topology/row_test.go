@@ -160,5 +160,5 @@ func TestFailedPathIsDown(t *testing.T) {
 	r := testReach(1, plugAddress(1, 1), "en3")
 	r.State, r.Reason = api.PathFailed, api.ReasonAddressLost
 	nodes[0].Reach = []api.Reach{r}
-	is.Equal(rowSummary(Build(Input{Nodes: nodes}).List().Rows[0]), "socket tb5 down not_measured address_lost")
+	is.Equal(rowSummary(Build(Input{Nodes: nodes}).List().Rows[0]), "socket tb5 down address_lost not_measured")
 }

@@ -25,30 +25,28 @@ func portBitsPerS(g api.ThunderboltGeneration) int64 {
 	return 0
 }
 
-// judge gives the cable its verdict and the reasons. reason is why one end is
-// not known or silent, empty where both tell of the cable.
+// judge gives the cable its verdict and the reasons by what its ends tell. reason is
+// why one end is not known or silent, empty where both tell of the cable.
 func (c *cable) judge(reason api.Reason) {
+	c.Verdict = api.VerdictGood
 	verdict, why := c.judgeSpeed()
-	if reason == api.ReasonLinkDown || why == api.ReasonLinkDown {
-		verdict = api.VerdictDown
-	}
-	if verdict == api.VerdictGood && (reason != "" || c.way.disagree) {
-		verdict = api.VerdictUnknown
-	}
-	if c.isFlapping() && verdict != api.VerdictDown {
-		verdict = api.VerdictBad
-		c.addReason(api.ReasonLinkFlapping)
-	}
-	if silent := c.silence(); silent != "" && verdict != api.VerdictDown {
-		verdict = api.VerdictUnknown
-		c.addReason(silent)
+	isDown := reason == api.ReasonLinkDown || why == api.ReasonLinkDown
+	if isDown {
+		c.worsen(api.VerdictDown, api.ReasonLinkDown)
 	}
 	if c.way.disagree {
-		c.addReason(api.ReasonSourcesDisagree)
+		c.worsen(api.VerdictUnknown, api.ReasonSourcesDisagree)
 	}
-	c.addReason(reason)
-	c.addReason(why)
-	c.Verdict = verdict
+	if reason != "" {
+		c.worsen(api.VerdictUnknown, reason)
+	}
+	c.worsen(verdict, why)
+	if c.isFlapping() && !isDown {
+		c.worsen(api.VerdictBad, api.ReasonLinkFlapping)
+	}
+	if silent := c.silence(); silent != "" && !isDown {
+		c.worsen(api.VerdictUnknown, silent)
+	}
 }
 
 // isFlapping reports whether an end says that the cable keeps going up and down.
@@ -116,11 +114,34 @@ func (c *cable) judgeSpeed() (api.LinkVerdict, api.Reason) {
 	return api.VerdictSlow, api.ReasonLinkBelowPorts
 }
 
-// addReason adds a reason once.
-func (c *cable) addReason(r api.Reason) {
-	if r != "" && !slices.Contains(c.Reasons, r) {
-		c.Reasons = append(c.Reasons, r)
+// worsen adds a reason, and takes the verdict if it settles more than the one there is.
+// An end that is silent now may know better of everything but that the cable is down.
+func (c *cable) worsen(v api.LinkVerdict, reason api.Reason) {
+	decides := verdictRank(v) > verdictRank(c.Verdict)
+	switch silent := c.silence(); {
+	case silent == "":
+	case reason == silent:
+		decides = c.Verdict != api.VerdictDown
+	case slices.Contains(c.Reasons, silent):
+		decides = false
 	}
+	if decides {
+		c.Verdict = v
+	}
+	c.Reasons = addReason(c.Reasons, reason, decides)
+}
+
+// addReason adds a reason once, in front where it decides.
+func addReason(reasons []api.Reason, reason api.Reason, decides bool) []api.Reason {
+	switch {
+	case reason == "":
+		return reasons
+	case decides:
+		return slices.Insert(slices.DeleteFunc(reasons, func(r api.Reason) bool { return r == reason }), 0, reason)
+	case !slices.Contains(reasons, reason):
+		return append(reasons, reason)
+	}
+	return reasons
 }
 
 // noteList collects what could not be believed or matched.

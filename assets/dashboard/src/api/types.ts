@@ -871,10 +871,20 @@ export interface Cable {
   one_sided?: boolean;
   /** The verdict. */
   rdma: RDMAVerdict;
-  /** How the cable is. */
+  /** As what it is drawn: rdma where RDMA is ready, else its kind. */
+  style: LinkKind;
+  /** How the cable is: as it is plugged, and as Style was measured on it. */
   verdict: LinkVerdict;
-  /** Why the verdict is not good. */
+  /** Why the verdict is not good, the one that decides it first. */
   reasons?: Reason[];
+  /** The first of Reasons in a sentence. */
+  text?: string;
+  /** The payload from the first end to the second. Unit: bits_per_s. */
+  measured_forward_bits_per_s?: number;
+  /** The payload from the second end to the first. Unit: bits_per_s. */
+  measured_backward_bits_per_s?: number;
+  /** The round trip; screens show half of it. Unit: us. */
+  rtt_us?: number;
   /** Says that a person does not want to be warned about it. */
   muted?: boolean;
   /** Says that an end cannot be reached now. */
@@ -2149,6 +2159,10 @@ export interface LinkChanged {
   rows?: LinkRow[];
   /** The paths that are no more. */
   gone_rows?: LinkRowKey[];
+  /** Those that are new or changed; one with the same key replaces the last. */
+  networks?: NetworkLine[];
+  /** Those that are no more. */
+  gone_networks?: NetworkLineKey[];
   /** Replace the last ones; absent where they did not change. */
   loops?: NodeID[][];
   /** Says that changes were dropped and the subscription is over. */
@@ -2203,6 +2217,8 @@ export interface LinkListResult {
   cables: Cable[];
   /** The measured paths, ordered by nodes and kind. */
   rows: LinkRow[];
+  /** What else joins two nodes, in the order of their keys. */
+  networks?: NetworkLine[];
   /** The rings of nodes whose bridged cables would flood the network. */
   loops?: NodeID[][];
 }
@@ -2213,6 +2229,19 @@ export interface LinkMute {
   link: LinkRef;
   /** Whether its warnings are muted. */
   muted: boolean;
+}
+
+/**
+ * LinkNumbers are what was measured over a line of the picture as what it is drawn;
+ * absent where it was not, or carries nothing now.
+ */
+export interface LinkNumbers {
+  /** The payload from the first end to the second. Unit: bits_per_s. */
+  measured_forward_bits_per_s?: number;
+  /** The payload from the second end to the first. Unit: bits_per_s. */
+  measured_backward_bits_per_s?: number;
+  /** The round trip; screens show half of it. Unit: us. */
+  rtt_us?: number;
 }
 
 /**
@@ -2358,6 +2387,8 @@ export interface LinkWatchResult {
   cables: Cable[];
   /** The measured paths, ordered by nodes and kind. */
   rows: LinkRow[];
+  /** What else joins two nodes, in the order of their keys. */
+  networks?: NetworkLine[];
   /** The rings of nodes whose bridged cables would flood the network. */
   loops?: NodeID[][];
 }
@@ -2574,6 +2605,45 @@ export interface Network {
   interfaces: Interface[];
   /** The one with the default route. */
   primary_interface?: string;
+}
+
+/**
+ * NetworkLine is all paths of a kind between two nodes that are none of their cables,
+ * such as their Wi-Fi. What it says is of the best of them.
+ */
+export interface NetworkLine {
+  /** The lower node id, the first end. */
+  low: NodeID;
+  /** The other node. */
+  high: NodeID;
+  /** What the paths are made of, and as what the line is drawn. */
+  kind: LinkKind;
+  /** How it is. */
+  verdict: LinkVerdict;
+  /** Why the verdict is not good, the one that decides it first. */
+  reasons?: Reason[];
+  /** The first of Reasons in a sentence. */
+  text?: string;
+  /** The payload from the first end to the second. Unit: bits_per_s. */
+  measured_forward_bits_per_s?: number;
+  /** The payload from the second end to the first. Unit: bits_per_s. */
+  measured_backward_bits_per_s?: number;
+  /** The round trip; screens show half of it. Unit: us. */
+  rtt_us?: number;
+  /** Says that an end cannot be reached now. */
+  stale?: boolean;
+  /** Says that no real hardware is behind it. */
+  simulated?: boolean;
+}
+
+/** NetworkLineKey says which line of the picture. */
+export interface NetworkLineKey {
+  /** The lower node id, the first end. */
+  low: NodeID;
+  /** The other node. */
+  high: NodeID;
+  /** What the paths are made of, and as what the line is drawn. */
+  kind: LinkKind;
 }
 
 /** NetworkService is a configured network service of macOS, or its like. */

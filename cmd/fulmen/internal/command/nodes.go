@@ -19,11 +19,28 @@ func (r *run) nodesCommand() *cobra.Command {
 		Example: "  fulmen nodes\n  fulmen nodes mac-studio --wide",
 		RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
 			if len(args) == 1 {
-				return answered(ctx, r, c, "node.get", api.NodeSelect{Node: api.NodeRef(args[0])}, r.view().Node)
+				return r.node(ctx, c, api.NodeRef(args[0]))
 			}
 			return r.nodes(ctx, c)
 		}),
 	}
+}
+
+func (r *run) node(ctx context.Context, c *client.Client, ref api.NodeRef) error {
+	var node api.NodeGetResult
+	var of show.Topology
+	var all errgroup.Group
+	ask(ctx, c, &all, "node.get", api.NodeSelect{Node: ref}, &node)
+	if !r.json {
+		all.Go(func() (err error) {
+			of, err = topologyNow(ctx, c)
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	return r.answer(node, func(w *show.Page) { r.view().Node(w, node, of) })
 }
 
 func (r *run) nodes(ctx context.Context, c *client.Client) error {

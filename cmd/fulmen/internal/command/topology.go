@@ -82,7 +82,15 @@ func (f *topologyFlags) check(c *cobra.Command) error {
 }
 
 func (r *run) topology(ctx context.Context, c *client.Client) error {
-	var t show.Topology
+	t, err := topologyNow(ctx, c)
+	if err != nil {
+		return err
+	}
+	return r.draw(t)
+}
+
+// topologyNow is what is plugged where, and what is measured.
+func topologyNow(ctx context.Context, c *client.Client) (t show.Topology, err error) {
 	var list api.NodeListResult
 	var all errgroup.Group
 	ask(ctx, c, &all, "node.list", nil, &list)
@@ -91,11 +99,9 @@ func (r *run) topology(ctx context.Context, c *client.Client) error {
 		t.Docs, err = documents(ctx, c, show.TopologyKinds())
 		return err
 	})
-	if err := all.Wait(); err != nil {
-		return err
-	}
+	err = all.Wait()
 	t.Nodes = list.Nodes
-	return r.draw(t)
+	return t, err
 }
 
 // documents are all documents of some kinds, however many.

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 func (v View) Links(w *Page, list api.LinkListResult, nodes []api.NodeView) {
 	n := NamesOf(nodes)
 	v.cables(w, list, n)
-	if list.Rows = withUntested(list.Rows, list.Cables); len(list.Rows) == 0 {
+	if list.Rows = v.ways(list, nodes); len(list.Rows) == 0 {
 		return
 	}
 	fmt.Fprintln(w)
@@ -32,10 +33,10 @@ func (v View) cables(w *Page, list api.LinkListResult, n Names) {
 		w.Line("No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
 		return
 	}
-	table := v.table("CABLE", "+PLACES", "+INTERFACES", "KIND", "SPEED", "THROUGH", "RDMA", "VERDICT")
+	table := v.table("CABLE", "+PLACES", "+INTERFACES", "KIND", "SPEED", "MEASURED", "THROUGH", "RDMA", "VERDICT")
 	for _, c := range list.Cables {
 		table.Row(n.cable(c), bothEnds(c, func(e api.CableEnd) string { return e.Place }), bothEnds(c, func(e api.CableEnd) string { return e.Interface }),
-			kindWord(c.Kind), cableSpeed(c), orNone(strings.Join(c.Hubs, ", ")), rdmaVerdict(c.RDMA), cableVerdict(c))
+			kindWord(c.Kind), cableSpeed(c), orNone(measured(c)), orNone(strings.Join(c.Hubs, ", ")), rdmaVerdict(c.RDMA), cableVerdict(c))
 	}
 	fmt.Fprintf(w, "%s\n%s.\n", table, cableCounts(list.Cables))
 	loops(w, list.Loops, n)
@@ -62,6 +63,7 @@ func (v View) Link(w *Page, l api.LinkGetResult, nodes []api.NodeView) {
 	}
 	table.Row("kind", kindWord(c.Kind))
 	table.Row("speed", n.speeds(c))
+	table.Row("measured", cmp.Or(join(", ", measured(c), choose(c.RTTUS == nil, "", "RTT/2 "+half(c.RTTUS))), "not measured"))
 	if len(c.Hubs) > 0 {
 		table.Row("through", strings.Join(c.Hubs, ", then "))
 	}
@@ -79,6 +81,15 @@ func (v View) Link(w *Page, l api.LinkGetResult, nodes []api.NodeView) {
 	}
 	fmt.Fprintln(w)
 	v.paths(w, l.Rows, newInterfaces(nodes, nil, []api.Cable{c}), n)
+}
+
+// measured is what a cable was measured to give as what it is drawn: RDMA 74.8 Gb/s.
+func measured(c api.Cable) string {
+	c.ForwardBitsPerS, c.BackwardBitsPerS = c.MeasuredForwardBitsPerS, c.MeasuredBackwardBitsPerS
+	if c.ForwardBitsPerS == nil && c.BackwardBitsPerS == nil {
+		return ""
+	}
+	return kindWord(c.Style) + " " + cableSpeed(c)
 }
 
 // speeds is a cable's speed, each way named where they differ.

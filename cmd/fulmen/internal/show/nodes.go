@@ -80,16 +80,27 @@ func totals(t api.Totals) string {
 	return join(", ", nodes, memory, speed, power, simulated(t.Simulated)) + "."
 }
 
-// Node writes one node: its lines and which documents there are.
-func (v View) Node(w *Page, n api.NodeGetResult) {
+// Node writes one node: its lines and which documents there are. What is plugged in there
+// is as the cluster's topology has it.
+func (v View) Node(w *Page, n api.NodeGetResult, t Topology) {
 	table := text.NewTable()
 	for _, line := range (facts{v, n.Node.Node, n.Docs}).machine(n.Node) {
 		table.Row(line[0], line[1])
 	}
-	changes := Changes{View: v}
-	changes.Begin(n.Docs)
+	wires := newWiring(NamesOf(t.Nodes), t.Docs, t.Links.Cables)
 	for _, p := range portsOf(n.Docs) {
-		table.Row("port "+p.value.PortNumber.String(), join(": ", p.value.Place, changes.state(p.doc)))
+		heading, place := "port "+p.value.PortNumber.String(), p.value.Place
+		lines := wires.plugs(p)
+		for i := range lines {
+			lines[i].what = "-> " + lines[i].what
+		}
+		if len(lines) == 0 {
+			lines = []plug{{what: v.unplugged(p)}}
+		}
+		for _, line := range lines {
+			table.Row(heading, join(", ", join(": ", place, line.what), line.speed, lineNote(line), lastReported(p.doc)))
+			heading, place = "", ""
+		}
 	}
 	table.Row("state", join(", ", v.state(n.Node), stale(n.Node)))
 	for i, p := range n.Node.Paths {

@@ -149,6 +149,13 @@ next:
 	return out
 }
 
+// ways are the rows that people see: each way between two nodes once, and of a node to
+// itself only where all is wanted.
+func (v View) ways(list api.LinkListResult, nodes []api.NodeView) []api.LinkRow {
+	rows := slices.DeleteFunc(withUntested(list.Rows, list.Cables), func(r api.LinkRow) bool { return r.Kind == api.LinkLoopback && !v.Wide })
+	return folded(sorted(turned(rows, nodes), nodes))
+}
+
 // turned are rows of which those over cables begin at the node that is shown
 // first: only one end of them has a row.
 func turned(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {

@@ -50,7 +50,7 @@ func screens(t *testing.T) map[string]func(*Page) {
 		"nodes":       func(w *Page) { view.Nodes(w, aloneList(), studioDocs(t)) },
 		"nodes_wide":  func(w *Page) { wide.Nodes(w, bothList(), both) },
 		"node_wide": func(w *Page) {
-			wide.Node(w, api.NodeGetResult{Node: miniView(), Docs: miniDocs(t)})
+			wide.Node(w, api.NodeGetResult{Node: miniView(), Docs: miniDocs(t)}, Topology{})
 		},
 		"measure":      func(w *Page) { view.Profiles(w, measured, studioDocs(t)) },
 		"doctor":       func(w *Page) { view.Checks(w, checks) },
@@ -68,7 +68,7 @@ func screens(t *testing.T) map[string]func(*Page) {
 			})
 		},
 		"nodes_states":   func(w *Page) { view.Nodes(w, fiveList(), both) },
-		"node_paths":     func(w *Page) { wide.Node(w, api.NodeGetResult{Node: fiveList().Nodes[1]}) },
+		"node_paths":     func(w *Page) { wide.Node(w, api.NodeGetResult{Node: fiveList().Nodes[1]}, Topology{}) },
 		"peers":          func(w *Page) { view.Peers(w, fivePeers(), false) },
 		"peers_all":      func(w *Page) { wide.Peers(w, fivePeers(), true) },
 		"peers_one":      func(w *Page) { view.Peers(w, onePeer(), true) },
@@ -113,7 +113,7 @@ func screens(t *testing.T) map[string]func(*Page) {
 		"rdma_check_wide": func(w *Page) { wide.RDMAChecks(w, readyCables().Links, clusterNodes()) },
 		"rdma_check_none": func(w *Page) { view.RDMAChecks(w, nil, clusterNodes()) },
 		"node_ports": func(w *Page) {
-			view.Node(w, api.NodeGetResult{Node: clusterNodes()[2], Docs: clusterDocs(t)[10:12]})
+			view.Node(w, api.NodeGetResult{Node: clusterNodes()[2], Docs: clusterDocs(t)[10:12]}, mesh(t))
 		},
 		"status_ports": func(w *Page) {
 			list := clusterLinks()

@@ -38,9 +38,10 @@ func (v View) Topology(w *Page, t Topology) {
 		v.ports(table, node, t.Docs, wires)
 	}
 	fmt.Fprint(w, table)
+	t.Links.Rows = v.ways(t.Links, t.Nodes)
 	if len(t.Links.Rows) > 0 {
 		fmt.Fprintln(w)
-		v.paths(w, sorted(t.Links.Rows, t.Nodes), newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n)
+		v.paths(w, t.Links.Rows, newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n)
 	}
 	fmt.Fprintf(w, "\n%s\n", topologyTotals(t))
 	loops(w, t.Links.Loops, n)

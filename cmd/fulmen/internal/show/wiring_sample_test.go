@@ -102,7 +102,8 @@ func clusterLinks() api.LinkListResult {
 	direct, docked := link(end(studio, 1), end(second, 1)), link(end(studio, 3), end(book, 2))
 	return api.LinkListResult{
 		Cables: []api.Cable{
-			{Link: direct, Kind: api.LinkTB5, ForwardBitsPerS: gbits(80), BackwardBitsPerS: gbits(80), RDMA: api.RDMAReady, Verdict: api.VerdictGood, Simulated: true,
+			{Link: direct, Kind: api.LinkTB5, ForwardBitsPerS: gbits(80), BackwardBitsPerS: gbits(80), RDMA: api.RDMAReady, Style: api.LinkRDMA, Verdict: api.VerdictSlow, Reasons: []api.Reason{api.ReasonLinkBelowHistory},
+				LinkNumbers: api.LinkNumbers{MeasuredForwardBitsPerS: ptr(int64(74.8e9)), MeasuredBackwardBitsPerS: ptr(int64(74.8e9)), RTTUS: ptr(18.)}, Simulated: true,
 				Ends: []api.CableEnd{{End: direct.Low, Place: "back, leftmost", Interface: "en3", Device: "rdma_en3"}, {End: direct.High, Place: "back, leftmost", Interface: "en3", Device: "rdma_en3"}}},
 			{Link: docked, Kind: api.LinkTB4, ForwardBitsPerS: gbits(40), BackwardBitsPerS: gbits(40), Hubs: []string{"CalDigit TS5 Plus"}, RDMA: api.RDMACannot,
 				Verdict: api.VerdictSlow, Reasons: []api.Reason{api.ReasonHubBetween}, Stale: true, Simulated: true,
