@@ -150,15 +150,17 @@ func CableKey(c api.Cable) string {
 	return c.Ends[0].End.String() + "?" + c.PeerName
 }
 
-// readiness is the readiness of a cable; where rdma.list has not been answered, the
-// graph's verdict.
+// readiness is the readiness of a cable, with the graph's verdict: what rdma.list answered
+// may be of before.
 func (s *State) readiness(c api.Cable) api.RDMAReadiness {
+	is := api.RDMAReadiness{Link: c.Link}
 	for _, r := range s.RDMA {
 		if r.Link.Valid() && r.Link == c.Link {
-			return r
+			is = r
 		}
 	}
-	return api.RDMAReadiness{Link: c.Link, Verdict: cmp.Or(c.RDMA, api.RDMAUnknown)}
+	is.Verdict = cmp.Or(c.RDMA, api.RDMAUnknown)
+	return is
 }
 
 // cable is the line of one cable.
@@ -168,6 +170,10 @@ func (s *State) cable(c api.Cable, r api.RDMAReadiness) Item {
 	item := Item{ID: id, Title: s.cableName(c) + "   " + cableWords(c, r, changing)}
 	for i, e := range c.Ends {
 		item.Items = append(item.Items, info(fmt.Sprintf("%s:end:%d", id, i), s.endName(e)))
+	}
+	item.Items = append(item.Items, info(id+":measured", measured(c)))
+	if c.Text != "" {
+		item.Items = append(item.Items, info(id+":reason", clean(c.Text)))
 	}
 	switch {
 	case changing != "":
@@ -238,6 +244,26 @@ func cableWords(c api.Cable, r api.RDMAReadiness, changing string) string {
 		parts = append(parts, cmp.Or(bad[c.Verdict], rdma[r.Verdict]))
 	}
 	return strings.Join(nonEmpty(parts...), ", ")
+}
+
+// measured is what a cable was measured to give as what it is, from its first end to its
+// second, and back.
+func measured(c api.Cable) string {
+	var parts []string
+	there, back, kind := c.MeasuredForwardBitsPerS, c.MeasuredBackwardBitsPerS, kindName(c.Style)
+	if c.Style == api.LinkUnknown {
+		kind = "Cable"
+	}
+	if there != nil {
+		parts = append(parts, apptext.BitsPerS(*there)+" there")
+	}
+	if back != nil {
+		parts = append(parts, apptext.BitsPerS(*back)+" back")
+	}
+	if c.RTTUS != nil {
+		parts = append(parts, apptext.Micros(*c.RTTUS/2)+" one way")
+	}
+	return kind + ": " + cmp.Or(strings.Join(parts, ", "), "not measured")
 }
 
 // slowest is the speed of a cable's slower direction.

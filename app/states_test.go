@@ -46,8 +46,12 @@ func cable(a, b int, verdict api.RDMAVerdict) api.Cable {
 	if ends[1].End.Compare(ends[0].End) < 0 {
 		ends[0], ends[1] = ends[1], ends[0]
 	}
-	return api.Cable{Link: api.LinkID{Low: ends[0].End, High: ends[1].End}, Ends: ends, Kind: api.LinkTB5, Verdict: api.VerdictGood,
+	c := api.Cable{Link: api.LinkID{Low: ends[0].End, High: ends[1].End}, Ends: ends, Kind: api.LinkTB5, Style: api.LinkTB5, Verdict: api.VerdictGood,
 		ForwardBitsPerS: some(int64(80e9)), BackwardBitsPerS: some(int64(80e9)), RDMA: verdict}
+	if verdict == api.RDMAReady {
+		c.Style, c.LinkNumbers = api.LinkRDMA, api.LinkNumbers{MeasuredForwardBitsPerS: some(int64(74.8e9)), MeasuredBackwardBitsPerS: some(int64(74.1e9)), RTTUS: some(18.0)}
+	}
+	return c
 }
 
 // change is what a Mac changed at its end of the cable to another.
@@ -167,7 +171,7 @@ func states() map[string]State {
 		}),
 		"rdma_all": state(func(s *State) {
 			needs, cannot := cable(2, 3, api.RDMANeedsPerson), cable(1, 3, api.RDMACannot)
-			cannot.Kind, cannot.ForwardBitsPerS, cannot.BackwardBitsPerS = api.LinkTB4, some(int64(40e9)), some(int64(40e9))
+			cannot.Kind, cannot.Style, cannot.ForwardBitsPerS, cannot.BackwardBitsPerS = api.LinkTB4, api.LinkTB4, some(int64(40e9)), some(int64(40e9))
 			cannot.Ends[0].End.PortNumber, cannot.Link.Low.PortNumber = 4, 4
 			s.Cables = append(s.Cables, needs, cannot, cable(2, 4, api.RDMACanEnable))
 			s.RDMA = []api.RDMAReadiness{{Link: needs.Link, Verdict: api.RDMANeedsPerson, Text: "mbp needs you once.", Checks: []api.RDMACheck{
@@ -188,12 +192,13 @@ func states() map[string]State {
 		"rdma_undoing": state(func(s *State) { s.Changes[1].State = api.RDMAChangeUndoing }),
 		"peer_without_fulmen": state(func(s *State) {
 			c := cable(1, 9, api.RDMAUnknown)
-			c.Link, c.Ends, c.PeerName, c.Kind, c.ForwardBitsPerS = api.LinkID{}, c.Ends[:1], "Carol's Mac", api.LinkUnknown, nil
+			c.Link, c.Ends, c.PeerName, c.Kind, c.Style, c.ForwardBitsPerS = api.LinkID{}, c.Ends[:1], "Carol's Mac", api.LinkUnknown, api.LinkUnknown, nil
 			s.Cables = []api.Cable{c}
 		}),
 		"bad_cable": state(func(s *State) {
 			c := &s.Cables[0]
 			c.Verdict, c.ForwardBitsPerS, c.BackwardBitsPerS, c.RDMA = api.VerdictSlow, some(int64(40e9)), some(int64(40e9)), api.RDMACannot
+			c.Style, c.LinkNumbers, c.Text = api.LinkTB4, api.LinkNumbers{}, "The cable runs slower than both its ports can."
 			bad := condition(1, api.ReasonLinkBelowPorts, api.SeverityWarning, "studio-1 ↔ studio-2: 40 Gb/s, should be 80.", "Swap the cable with its neighbour: if the trouble moves along, it is the cable.")
 			bad.Subject = c.Link.String()
 			muted := condition(1, api.ReasonLinkFlapping, api.SeverityWarning, "A cable comes and goes.", "")
@@ -231,7 +236,8 @@ func states() map[string]State {
 		}),
 		"thunderbolt_4_only": state(func(s *State) {
 			for i := range s.Cables {
-				s.Cables[i].Kind, s.Cables[i].RDMA = api.LinkTB4, api.RDMACannot
+				s.Cables[i].Kind, s.Cables[i].Style, s.Cables[i].RDMA = api.LinkTB4, api.LinkTB4, api.RDMACannot
+				s.Cables[i].LinkNumbers = api.LinkNumbers{}
 				s.Cables[i].ForwardBitsPerS, s.Cables[i].BackwardBitsPerS = some(int64(40e9)), some(int64(40e9))
 			}
 		}),
