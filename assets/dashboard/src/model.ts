@@ -98,17 +98,17 @@ export interface ModelLink {
   /** What the ends negotiated, the slowest hop. */
   negotiatedForwardBitsPerS?: number;
   negotiatedBackwardBitsPerS?: number;
-  /** The best measured of all rows, from a to b; those over RDMA count where it is ready. */
+  /** Measured as what it is drawn, from a to b. */
   forwardBitsPerS?: number;
-  /** The best measured of all rows, from b to a. */
+  /** The same from b to a. */
   backwardBitsPerS?: number;
-  /** Half of the lowest round trip of all rows; screens label it RTT/2. */
+  /** Half of the round trip; screens label it RTT/2. */
   latencyUs?: number;
   verdict: api.LinkVerdict;
-  /** Why the verdict is not good. */
+  /** Why the verdict is not good, the one that decides it first. */
   reasons: api.Reason[];
-  /** The worst condition about it, for a person. */
-  message?: string;
+  /** The first reason, for a person. */
+  text?: string;
   muted: boolean;
   /** Says that one end cannot be reached: numbers are the last that were known. */
   stale: boolean;

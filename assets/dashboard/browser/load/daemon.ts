@@ -114,7 +114,7 @@ export class Daemon {
     const sub = `s${++this.#next}`;
     const answers: Record<string, () => unknown> = {
       "node.watch": () => ({ sub, nodes: ids.map((n) => this.#node(n)), totals: this.#totals() }),
-      "link.watch": () => ({ sub, cables: this.#cables(), rows: this.#rows() }),
+      "link.watch": () => ({ sub, cables: this.#cables(), rows: this.#rows(), networks: this.#networks() }),
       "state.watch": () => ({ sub, docs: this.#docs(params["kinds"] as api.Kind[]) }),
       "node.conditions": () => ({ conditions: [] }),
       "job.list": () => ({ jobs: [] }),
@@ -175,10 +175,15 @@ export class Daemon {
     const all = ids.flatMap((a, i) =>
       ids.slice(i + 1).map((b, k): api.Cable => {
         const [low, high] = [`${a}:${i + k + 1}`, `${b}:${i + 1}`];
-        return { link: `${low}~${high}`, ends: [{ end: low }, { end: high }], kind: "tb5", forward_bits_per_s: 80e9, backward_bits_per_s: 80e9, rdma: "ready", verdict: "good", simulated: true };
+        return { link: `${low}~${high}`, ends: [{ end: low }, { end: high }], kind: "tb5", forward_bits_per_s: 80e9, backward_bits_per_s: 80e9, rdma: "ready", style: "rdma", verdict: "good", measured_forward_bits_per_s: 74.8e9, measured_backward_bits_per_s: 74.8e9, rtt_us: 18, simulated: true };
       }),
     );
     return whole ? all : all.filter((c) => !this.#pulled.has(c.link!));
+  }
+
+  #networks(): api.NetworkLine[] {
+    return ids.flatMap((low, i) => ids.slice(i + 1).map((high): api.NetworkLine => (
+      { low, high, kind: "ethernet", verdict: "good", measured_forward_bits_per_s: 9.4e9, measured_backward_bits_per_s: 9.3e9, rtt_us: 420, simulated: true })));
   }
 
   #rows(): api.LinkRow[] {

@@ -9,6 +9,7 @@ export interface Sources {
   nodes: readonly api.NodeView[];
   cables: readonly api.Cable[];
   rows: readonly api.LinkRow[];
+  networks: readonly api.NetworkLine[];
   /** Of the kinds identity and gpu-profile. */
   facts: Documents;
   /** Of the kinds memory and system; empty while nobody watches them. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type * as api from "../api/types";
 import { modelOf } from "./build";
-import { cable, doc, documents, row, sources, view } from "./sample";
+import { cable, doc, documents, network, row, sources, view } from "./sample";
 import { silhouetteOf } from "./silhouette";
 import { tilesOf } from "./tiles";
 
@@ -55,16 +55,17 @@ describe("nodes of the drawing", () => {
 describe("links of the drawing", () => {
   const nodes = [view("a"), view("b"), view("c")];
 
-  it("takes the best of its rows each way, whoever measured, and half of the lowest round trip", () => {
+  it("says of a cable what the daemon says, whatever its rows and the conditions about it are", () => {
+    const conditions: api.NodeCondition[] = [{ node: "a", code: "rdma_one_sided", severity: "error", text: "It is off here.", subject: "a:1", since: "" }];
     const [link] = modelOf(sources({
-      nodes, cables: [cable("a:1~b:3")],
-      rows: [
-        row("a", "b", { link: "a:1~b:3", up_bits_per_s: 10, down_bits_per_s: 40, rtt_us: 30 }),
-        row("b", "a", { link: "a:1~b:3", up_bits_per_s: 30, down_bits_per_s: 20, rtt_us: 50 }),
-      ],
+      nodes, conditions, rows: [row("a", "b", { link: "a:1~b:3", up_bits_per_s: 10, down_bits_per_s: 40, rtt_us: 30, verdict: "down" })],
+      cables: [cable("a:1~b:3", { style: "rdma", measured_forward_bits_per_s: 74, measured_backward_bits_per_s: 75, rtt_us: 18, verdict: "slow", reasons: ["hub_between"], text: "A hub." })],
     })).links;
-    expect(link).toMatchObject({ a: "a", b: "b", receptacleA: 1, receptacleB: 3, forwardBitsPerS: 20, backwardBitsPerS: 40, latencyUs: 15 });
-    expect(link!.rows.length).toBe(2);
+    expect(link).toMatchObject({
+      a: "a", b: "b", receptacleA: 1, receptacleB: 3, type: "rdma", kind: "tb5", forwardBitsPerS: 74, backwardBitsPerS: 75, latencyUs: 9,
+      verdict: "slow", reasons: ["hub_between"], text: "A hub.",
+    });
+    expect(link!.rows.length).toBe(1);
   });
 
   it("knows nothing of a cable that was not measured", () => {
@@ -74,40 +75,14 @@ describe("links of the drawing", () => {
   });
 
   it("tells cables of one pair apart, and puts networks after them", () => {
-    const links = modelOf(sources({ nodes, cables: [cable("a:2~b:1"), cable("a:1~b:2")], rows: [row("b", "a", { kind: "wifi" }), row("a", "b", { kind: "wifi" })] })).links;
+    const rows = [row("b", "a", { kind: "wifi" }), row("a", "b", { kind: "wifi" })];
+    const links = modelOf(sources({ nodes, cables: [cable("a:2~b:1"), cable("a:1~b:2")], rows, networks: [network("a", "b", "wifi"), network("a", "d", "wifi")] })).links;
     expect(links.map((link) => [link.id, link.index, link.parallel])).toEqual([["a:1~b:2", 0, 3], ["a:2~b:1", 1, 3], ["a~b/wifi", 2, 3]]);
     expect(links[2]!.rows.length).toBe(2);
   });
 
-  it("is RDMA where that is ready, and keeps what the cable is", () => {
-    const [link] = modelOf(sources({ nodes, cables: [cable("a:1~b:1", { rdma: "ready" })] })).links;
-    expect(link).toMatchObject({ type: "rdma", kind: "tb5" });
-  });
-
-  it("is not good where a condition about it says so, unless it is muted", () => {
-    const conditions: api.NodeCondition[] = [{ node: "a", code: "link_flapping", severity: "warning", text: "It comes and goes.", subject: "a:1~b:1", since: "" }];
-    const of = (muted: boolean) => modelOf(sources({ nodes, cables: [cable("a:1~b:1", { muted })], conditions })).links[0];
-    expect(of(false)).toMatchObject({ verdict: "slow", reasons: ["link_flapping"], message: "It comes and goes." });
-    expect(of(true)).toMatchObject({ verdict: "good", reasons: [] });
-  });
-
-  it("counts what RDMA gave where it is ready, and keeps the row otherwise", () => {
-    const of = (rdma: api.RDMAVerdict) => modelOf(sources({
-      nodes, cables: [cable("a:1~b:1", { rdma })],
-      rows: [row("a", "b", { link: "a:1~b:1", up_bits_per_s: 5, rtt_us: 300 }), row("a", "b", { link: "a:1~b:1", transport: "rdma", kind: "rdma", name: "a:1~b:1", up_bits_per_s: 70, rtt_us: 18 })],
-    })).links[0]!;
-    expect(of("ready")).toMatchObject({ forwardBitsPerS: 70, latencyUs: 9 });
-    expect(of("can_enable")).toMatchObject({ forwardBitsPerS: 5, latencyUs: 150 });
-    expect(of("can_enable").rows.length).toBe(2);
-  });
-
-  it("hears conditions about either of its sockets, and of no other", () => {
-    const about = (subject: string) => modelOf(sources({ nodes, cables: [cable("a:1~b:2")], conditions: [{ node: "b", code: "link_flapping", severity: "error", text: "", subject, since: "" }] })).links[0]!.verdict;
-    expect(["a:1", "b:2", "a:1~b:2", "a:2", "b", "a:1~b:3"].map(about)).toEqual(["bad", "bad", "bad", "good", "good", "good"]);
-  });
-
   it("draws a stranger's cable as a stub", () => {
-    const [link] = modelOf(sources({ nodes, cables: [{ ends: [{ end: "a:2" }], peer_name: "Ada's Mac", kind: "tb4", rdma: "unknown", verdict: "unknown" }] })).links;
+    const [link] = modelOf(sources({ nodes, cables: [{ ends: [{ end: "a:2" }], peer_name: "Ada's Mac", kind: "tb4", style: "tb4", rdma: "unknown", verdict: "unknown" }] })).links;
     expect(link).toMatchObject({ id: "a:2?Ada's Mac", a: "a", peerName: "Ada's Mac" });
     expect(link).not.toHaveProperty("b");
   });

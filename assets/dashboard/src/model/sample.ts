@@ -15,11 +15,15 @@ export function view(node: string, more: Partial<api.NodeView> = {}): api.NodeVi
 }
 
 export function cable(link: string, more: Partial<api.Cable> = {}): api.Cable {
-  return { link, ends: link.split("~").map((end) => ({ end })), kind: "tb5", rdma: "can_enable", verdict: "good", ...more };
+  return { link, ends: link.split("~").map((end) => ({ end })), kind: "tb5", style: "tb5", rdma: "can_enable", verdict: "good", ...more };
 }
 
 export function row(from: string, to: string, more: Partial<api.LinkRow> = {}): api.LinkRow {
   return { from, to, transport: "socket", name: `${to}/10.0.0.1`, kind: "tb5", verdict: "good", ...more };
+}
+
+export function network(low: string, high: string, kind: api.LinkKind, more: Partial<api.NetworkLine> = {}): api.NetworkLine {
+  return { low, high, kind, verdict: "good", ...more };
 }
 
 export function doc<K extends api.Kind>(node: string, kind: K, value: api.KindValues[K]): api.Document {
@@ -33,5 +37,5 @@ export function documents(...docs: api.Document[]): Documents {
 }
 
 export function sources(more: Partial<Sources> = {}): Sources {
-  return { nodes: [], cables: [], rows: [], facts: documents(), metrics: documents(), conditions: [], jobs: [], simulated: false, ...more };
+  return { nodes: [], cables: [], rows: [], networks: [], facts: documents(), metrics: documents(), conditions: [], jobs: [], simulated: false, ...more };
 }

@@ -6,7 +6,7 @@ import { Graph } from "./graph";
 import { Nodes } from "./nodes";
 
 const cable = (link: string, more: Partial<api.Cable> = {}): api.Cable => ({
-  link, ends: link.split("~").map((end) => ({ end })), kind: "tb5", rdma: "unknown", verdict: "good", ...more,
+  link, ends: link.split("~").map((end) => ({ end })), kind: "tb5", style: "tb5", rdma: "unknown", verdict: "good", ...more,
 });
 const row = (from: string, to: string, up: number): api.LinkRow => ({
   from, to, transport: "socket", name: `${to}/1`, kind: "tb5", up_bits_per_s: up, verdict: "good",
@@ -24,6 +24,14 @@ describe("the graph", () => {
     expect(graph.rows.map((r) => r.up_bits_per_s)).toEqual([3]);
   });
 
+  it("replaces networks, and drops what is gone", () => {
+    const graph = new Graph();
+    const line = (kind: api.LinkKind, verdict: api.LinkVerdict): api.NetworkLine => ({ low: "a", high: "b", kind, verdict });
+    graph.begin({ cables: [], rows: [], networks: [line("wifi", "good"), line("vpn", "good")] });
+    graph.change({ sub: "s", n: 1, networks: [line("wifi", "slow")], gone_networks: [{ low: "a", high: "b", kind: "vpn" }] });
+    expect(graph.networks).toEqual([line("wifi", "slow")]);
+  });
+
   it("keeps a cable that was moved to another socket at its far end, in one change", () => {
     const graph = new Graph();
     graph.begin({ cables: [cable("a:1~b:1")], rows: [] });
@@ -32,7 +40,7 @@ describe("the graph", () => {
   });
 
   it("tells a stranger's cables apart by socket and name", () => {
-    const stranger = (name: string): api.Cable => ({ ends: [{ end: "a:1" }], peer_name: name, kind: "tb4", rdma: "unknown", verdict: "unknown" });
+    const stranger = (name: string): api.Cable => ({ ends: [{ end: "a:1" }], peer_name: name, kind: "tb4", style: "tb4", rdma: "unknown", verdict: "unknown" });
     const graph = new Graph();
     graph.begin({ cables: [stranger("x")], rows: [] });
     graph.change({ sub: "s", n: 1, cables: [stranger("x"), stranger("y")] });

@@ -236,7 +236,7 @@ export class Live {
     this.totals = this.#nodes.totals;
     this.cables = this.#graph.cables;
     this.model = keepSame(this.model, modelOf({
-      nodes: this.nodes, cables: this.cables, rows: this.#graph.rows, facts: this.#facts, metrics: this.#metrics,
+      nodes: this.nodes, cables: this.cables, rows: this.#graph.rows, networks: this.#graph.networks, facts: this.#facts, metrics: this.#metrics,
       conditions: this.conditions, jobs: this.jobs, simulated: this.info?.scenario !== undefined || (this.totals?.simulated ?? false),
     }));
     this.version++;

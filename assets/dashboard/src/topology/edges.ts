@@ -70,7 +70,7 @@ export function alarmOf(drawn: Drawn): Alarm {
 }
 
 function onlyHub(link: ModelLink): boolean {
-  return link.verdict === "slow" && link.reasons.length > 0 && link.reasons.every((r) => r === "hub_between");
+  return link.verdict === "slow" && link.reasons[0] === "hub_between";
 }
 
 /** What is wrong with a link: a few words, and a few more. */
@@ -88,26 +88,26 @@ export function calloutOf(drawn: Drawn): Callout | undefined {
   if (drawn.verdict === "gone") {
     return { title: "Cable pulled", detail: "" };
   }
-  const has = (reason: api.Reason): boolean => link.reasons.includes(reason);
-  if (has("link_flapping")) {
-    return { title: "Bad cable", detail: "keeps dropping out" };
+  const title = titles[drawn.verdict] ?? "Bad cable";
+  switch (link.reasons[0]) {
+    case "link_flapping":
+      return { title, detail: "keeps dropping out" };
+    case "link_down":
+      return { title, detail: "carries nothing now" };
+    case "bridge_loop":
+      return { title: "Bridge loop", detail: "floods the network" };
+    case "link_below_ports": {
+      const speed = slower(link.negotiatedForwardBitsPerS, link.negotiatedBackwardBitsPerS);
+      return { title, detail: speed === undefined ? "its ports can do more" : `${bits(speed)}, its ports can do more` };
+    }
+    case "link_below_history":
+      return { title, detail: "slower than it was" };
+    default:
+      return { title, detail: "" };
   }
-  if (drawn.verdict === "down") {
-    return { title: "Cable down", detail: "carries nothing now" };
-  }
-  if (has("bridge_loop")) {
-    return { title: "Bridge loop", detail: "floods the network" };
-  }
-  const title = drawn.verdict === "slow" ? "Slow cable" : "Bad cable";
-  if (has("link_below_ports")) {
-    const speed = slower(link.negotiatedForwardBitsPerS, link.negotiatedBackwardBitsPerS);
-    return { title, detail: speed === undefined ? "its ports can do more" : `${bits(speed)}, its ports can do more` };
-  }
-  if (has("link_below_history")) {
-    return { title, detail: "slower than it was" };
-  }
-  return { title, detail: "" };
 }
+
+const titles: Readonly<Record<string, string>> = { slow: "Slow cable", down: "Cable down" };
 
 function slower(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
@@ -125,7 +125,7 @@ export interface EdgeTexts {
 
 /** The texts beside an edge as it is drawn. */
 export function textsOf(drawn: Drawn): EdgeTexts {
-  const link = drawn.link;
+  const link = drawn.numbers;
   const texts: EdgeTexts = {};
   if (drawn.verdict === "gone" || drawn.verdict === "down") {
     return texts; // what was measured once is in the table; the picture shows what is
@@ -146,7 +146,7 @@ export function textsOf(drawn: Drawn): EdgeTexts {
 
 /** An edge in one sentence, for who cannot see it. */
 export function sentenceOf(drawn: Drawn, name: (node: string) => string): string {
-  const link = drawn.link;
+  const link = drawn.numbers;
   const ends = `${name(link.a)} to ${link.b === undefined ? (link.peerName ?? "a Mac without Fulmen") : name(link.b)}`;
   const parts = [`${linkKindShort(drawn.type)}, ${ends}`];
   const callout = calloutOf(drawn);

@@ -21,8 +21,16 @@ function play(...told: (readonly [number, readonly ModelLink[]])[]): (Drawn | un
 const verdicts = (drawn: (Drawn | undefined)[]): (string | undefined)[] => drawn.map((d) => d?.verdict);
 
 describe("settle", () => {
-  it("shows trouble at once, and its end when that has lasted", () => {
-    expect(verdicts(play([0, [good]], [10, [slow]], [20, [good]], [20 + betterHold - 1, [good]], [20 + betterHold, [good]]))).toEqual([
+  it("shows every lasting change at once", () => {
+    const rdma = cable("a", "b", { type: "rdma", forwardBitsPerS: 74.8e9 });
+    const drawn = play([0, [slow]], [5_000, [good]], [5_001, [rdma]], [9_000, [slow]], [60_000, [good]]);
+    expect(drawn.map((d) => [d?.verdict, d?.type, d?.numbers.forwardBitsPerS])).toEqual([
+      ["slow", "tb5", 60.7e9], ["good", "tb5", 60.7e9], ["good", "rdma", 74.8e9], ["slow", "tb5", 60.7e9], ["good", "tb5", 60.7e9],
+    ]);
+  });
+
+  it("shows trouble at once, and its end not sooner than a person can see it", () => {
+    expect(verdicts(play([0, [good]], [10, [slow]], [20, [good]], [10 + betterHold - 1, [good]], [10 + betterHold, [good]]))).toEqual([
       "good", "slow", "slow", "slow", "good",
     ]);
   });
@@ -33,7 +41,7 @@ describe("settle", () => {
   });
 
   it("does not begin to count anew while it is better, though not the same", () => {
-    expect(verdicts(play([0, [down]], [100, [slow]], [2000, [good]], [100 + betterHold, [good]]))).toEqual(["down", "down", "down", "good"]);
+    expect(verdicts(play([0, [good]], [50, [down]], [100, [slow]], [2000, [good]], [50 + betterHold, [good]]))).toEqual(["good", "down", "down", "down", "good"]);
   });
 
   it("takes a measurement at once, and forgets one late", () => {
@@ -43,10 +51,11 @@ describe("settle", () => {
     ]);
   });
 
-  it("changes a type when it has stayed changed", () => {
-    const rdma = cable("a", "b", { type: "rdma" });
-    const types = play([0, [good]], [5, [rdma]], [6, [good]], [7, [rdma]], [6 + typeHold, [rdma]], [7 + typeHold, [rdma]]).map((d) => d?.type);
-    expect(types).toEqual(["tb5", "tb5", "tb5", "tb5", "tb5", "rdma"]);
+  it("holds a type that goes to and fro, and its numbers with it", () => {
+    const rdma = cable("a", "b", { type: "rdma", forwardBitsPerS: 74.8e9 });
+    const drawn = play([0, [good]], [5, [rdma]], [6, [good]], [7, [rdma]], [8, [good]], [7 + typeHold - 1, [good]], [7 + typeHold, [good]]);
+    expect(drawn.map((d) => d?.type)).toEqual(["tb5", "rdma", "rdma", "rdma", "rdma", "rdma", "tb5"]);
+    expect(drawn.map((d) => d?.numbers.forwardBitsPerS)).toEqual([60.7e9, 74.8e9, 74.8e9, 74.8e9, 74.8e9, 74.8e9, 60.7e9]);
   });
 
   it("keeps a type of which nobody tells any more, for a while", () => {
@@ -73,14 +82,14 @@ describe("settle", () => {
   });
 
   it("keeps the reasons of the verdict that is drawn", () => {
-    expect(play([0, [slow]], [1, [good]])[1]?.because.reasons).toEqual(["link_below_ports"]);
+    expect(play([0, [good]], [1, [slow]], [2, [good]])[2]?.because.reasons).toEqual(["link_below_ports"]);
   });
 
   it("says when to ask again, and then changes", () => {
-    let s: Settled = settle(new Map(), [slow], nodes, 0);
+    let s: Settled = settle(settle(new Map(), [good], nodes, 0).drawn, [slow], nodes, 40);
     expect(s.due).toBeUndefined();
     s = settle(s.drawn, [good], nodes, 50);
-    expect(s.due).toBe(50 + betterHold);
+    expect(s.due).toBe(40 + betterHold);
     s = settle(s.drawn, [good], nodes, s.due!);
     expect(s.drawn.get(good.id)?.verdict).toBe("good");
     expect(s.due).toBeUndefined();

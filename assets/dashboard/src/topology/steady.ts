@@ -1,8 +1,8 @@
 /**
- * What is drawn of a link while what is told of it changes: trouble shows at
- * once, and goes only after it has stayed away; a type changes only when it has
- * stayed changed; a source that falls silent changes nothing for a while. So a
- * cable that comes and goes is drawn as one in trouble, not as a flicker.
+ * What is drawn of a link while what is told of it changes: a change shows at
+ * once, but for what goes to and fro. What changes back soon is held until it
+ * has stayed so, and a source that falls silent changes nothing for a while. So
+ * a cable that comes and goes is drawn as one in trouble, not as a flicker.
  *
  * @module
  */
@@ -18,13 +18,19 @@ export interface Drawn {
   /** The last that was told of it. */
   link: ModelLink;
   type: api.LinkKind;
+  /** When it became that type, or was told so again after another, in ms. */
+  typeAt: number;
+  /** The link as it was when the type was its own: it has the numbers. */
+  numbers: ModelLink;
   verdict: DrawnVerdict;
+  /** When it became so, or was so again after something better, in ms. */
+  verdictAt: number;
   /** The link as it was when the verdict was its own: it says why. */
   because: ModelLink;
-  /** Another type that is told, and since when, in ms. */
-  nextType?: { type: api.LinkKind; since: number };
-  /** A better verdict that is told, and since when, in ms. */
-  nextVerdict?: { verdict: api.LinkVerdict; since: number };
+  /** Another type that is told, and when it counts, in ms. */
+  nextType?: { type: api.LinkKind; due: number };
+  /** A better verdict that is told, and when it counts, in ms. */
+  nextVerdict?: { verdict: api.LinkVerdict; due: number };
   /** When it went away, in ms. */
   goneAt?: number;
 }
@@ -37,9 +43,9 @@ export interface Settled {
   due?: number;
 }
 
-/** How long a better verdict must hold. */
+/** How long a better verdict must hold that comes so soon after a worse one. */
 export const betterHold = 3_000;
-/** How long another type must hold. */
+/** How long another type must hold that comes so soon after the one before. */
 export const typeHold = 2_000;
 /** How long a type stays that nobody tells any more. */
 export const silentHold = 10_000;
@@ -68,12 +74,7 @@ export function settle(
   for (const link of links) {
     const next = step(before.get(link.id), link, now);
     drawn.set(link.id, next);
-    if (next.nextType) {
-      due = Math.min(due, next.nextType.since + holdOf(next.nextType.type));
-    }
-    if (next.nextVerdict) {
-      due = Math.min(due, next.nextVerdict.since + betterHold);
-    }
+    due = Math.min(due, next.nextType?.due ?? Infinity, next.nextVerdict?.due ?? Infinity);
   }
   for (const [id, was] of before) {
     const ends = nodes.has(was.link.a) && (was.link.b === undefined || nodes.has(was.link.b));
@@ -82,48 +83,42 @@ export function settle(
     }
     const goneAt = was.goneAt ?? now;
     if (now < goneAt + goneHold) {
-      drawn.set(id, { link: was.link, because: was.link, type: was.type, verdict: "gone", goneAt });
+      drawn.set(id, { link: was.link, because: was.link, type: was.type, typeAt: was.typeAt, numbers: was.numbers, verdict: "gone", verdictAt: goneAt, goneAt });
       due = Math.min(due, goneAt + goneHold);
     }
   }
   return due === Infinity ? { drawn } : { drawn, due };
 }
 
-function holdOf(type: api.LinkKind): number {
-  return type === "unknown" ? silentHold : typeHold;
-}
-
 function step(was: Drawn | undefined, link: ModelLink, now: number): Drawn {
   if (!was) {
-    return { link, because: link, type: link.type, verdict: link.verdict };
+    return { link, because: link, numbers: link, type: link.type, typeAt: -Infinity, verdict: link.verdict, verdictAt: -Infinity };
   }
-  const next: Drawn = { link, because: was.because, type: was.type, verdict: was.verdict };
+  const next: Drawn = { link, because: was.because, numbers: was.numbers, type: was.type, typeAt: was.typeAt, verdict: was.verdict, verdictAt: was.verdictAt };
+  const silent = was.nextType?.type === "unknown" ? was.nextType.due : now + silentHold;
+  const typeDue = link.type === "unknown" ? silent : was.typeAt + typeHold;
   if (link.type === was.type) {
-    // As it is drawn: nothing waits any more.
-  } else if (was.type === "unknown") {
+    next.numbers = link;
+    if (was.nextType && was.nextType.type !== "unknown") next.typeAt = now; // it goes to and fro
+  } else if (was.type === "unknown" || now >= typeDue) {
     next.type = link.type;
+    next.typeAt = now;
+    next.numbers = link;
   } else {
-    const waits = was.nextType?.type === link.type ? was.nextType : { type: link.type, since: now };
-    if (now - waits.since >= holdOf(link.type)) {
-      next.type = link.type;
-    } else {
-      next.nextType = waits;
-    }
+    next.nextType = { type: link.type, due: typeDue };
   }
 
   const worse = troubleOf(link.verdict) - troubleOf(was.verdict);
-  if (link.verdict === was.verdict || worse > 0 || (was.verdict === "unknown" && worse === 0)) {
-    next.verdict = link.verdict;
+  const verdictDue = link.verdict === "unknown" ? (was.nextVerdict?.due ?? now + betterHold) : was.verdictAt + betterHold;
+  if (link.verdict === was.verdict) {
     next.because = link;
-    return next;
-  }
-  // Better, or no longer measured: as long as it is at all better, the clock runs on.
-  const since = was.nextVerdict?.since ?? now;
-  if (now - since >= betterHold) {
+    if (was.nextVerdict) next.verdictAt = now;
+  } else if (worse > 0 || (was.verdict === "unknown" && worse === 0) || now >= verdictDue) {
     next.verdict = link.verdict;
+    next.verdictAt = now;
     next.because = link;
   } else {
-    next.nextVerdict = { verdict: link.verdict, since };
+    next.nextVerdict = { verdict: link.verdict, due: verdictDue };
   }
   return next;
 }

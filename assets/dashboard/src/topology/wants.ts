@@ -84,8 +84,8 @@ function labelsOf(d: Drawn, density: Density, numbers: boolean): Partial<Record<
   if (soon || texts.backward !== undefined) {
     labels.backward = speed;
   }
-  if (texts.latency !== undefined && !(callout && d.link.latencyUs === undefined)) {
-    const width = d.link.latencyUs === undefined ? textWidth(texts.latency, size) : textWidth(widestDelay, size);
+  if (texts.latency !== undefined && !(callout && d.numbers.latencyUs === undefined)) {
+    const width = d.numbers.latencyUs === undefined ? textWidth(texts.latency, size) : textWidth(widestDelay, size);
     labels.latency = { width: width + 4, height };
   }
   return labels;
