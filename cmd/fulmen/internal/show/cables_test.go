@@ -1,0 +1,280 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/app"
+	"fulmen/daemon"
+	"fulmen/daemon/api"
+	"fulmen/native/nativetest/testkit"
+)
+
+// drawnDesk is a desk with its graph, as the screens get it.
+type drawnDesk struct {
+	seed testkit.Seed
+	desk
+	daemon.Drawing
+	conditions []api.NodeCondition
+}
+
+// What page, menu and command line say of every cable is what follows from the scenario,
+// whatever warnings name it.
+func TestScreensSayTheSameOfCables(t *testing.T) {
+	count := 40
+	if os.Getenv("FULMEN_SOAK") != "" {
+		count = 2000
+	}
+	file := filepath.Join(t.TempDir(), "desk.toml")
+	var all []drawnDesk
+	for seed := range testkit.Upto(t, count) {
+		d := drawnDesk{seed: seed, desk: newDesk(seed.Source(1)), conditions: []api.NodeCondition{}}
+		err := os.WriteFile(file, []byte(d.scenario()), 0o644)
+		if err == nil {
+			d.Drawing, err = daemon.DrawScenario(file, "1.0.0")
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, d.scenario())
+		}
+		d.Nodes[0].Self = true
+		d.warn(seed.Source(2))
+		d.check(t, "the menu", d.menu())
+		d.check(t, "fulmen links", d.links())
+		d.checkTopology(t)
+		all = append(all, d)
+	}
+	for i, said := range pageOf(t, all) {
+		all[i].check(t, "the page", said)
+	}
+}
+
+// warn has every cable named by a condition that says nothing of how it is.
+func (d *drawnDesk) warn(r *rand.Rand) {
+	codes := []api.Reason{api.ReasonRDMAOneSided, api.ReasonRDMABuildsDiffer, api.ReasonRDMANoIPv4GID, api.ReasonRDMAPortSuspect, api.ReasonRDMAProbeFailed}
+	for _, c := range d.Links.Cables {
+		subject := choose(r.IntN(2) == 0, c.Link.String(), c.Ends[r.IntN(2)].End.String())
+		d.conditions = append(d.conditions, api.NodeCondition{Node: c.Ends[0].End.Node, Condition: api.Condition{
+			Code: codes[r.IntN(len(codes))], Severity: []api.Severity{api.SeverityWarning, api.SeverityError}[r.IntN(2)], Text: "Something else.", Subject: subject,
+		}})
+	}
+}
+
+// check compares what a screen says of the cables, by their ids, with what it has to say.
+func (d *drawnDesk) check(t *testing.T, screen string, said map[string]line) {
+	t.Helper()
+	if len(said) != len(d.cables) || len(d.Links.Cables) != len(d.cables) {
+		t.Errorf("seed %d: %s has %d cables of %d", d.seed, screen, len(said), len(d.cables))
+	}
+	for i := range d.cables {
+		id, isTurned := d.idOf(&d.cables[i])
+		want := d.wanted(&d.cables[i])
+		if isTurned {
+			want.there, want.back = want.back, want.there
+		}
+		if got := said[id]; got != want {
+			t.Errorf("seed %d: %s says of %v\n  %+v, not\n  %+v", d.seed, screen, d.cables[i].ends, got, want)
+		}
+	}
+}
+
+// idOf is a cable's id, and whether its first end is the second of the desk's cable.
+func (d *drawnDesk) idOf(c *deskCable) (id string, isTurned bool) {
+	var ends [2]api.LinkEnd
+	for i, e := range c.ends {
+		ends[i] = api.LinkEnd{Node: d.Nodes[e.mac].Node, PortNumber: api.PortNumber(e.port + 1)}
+	}
+	link, _ := api.NewLinkID(ends[0], ends[1])
+	return link.String(), link.Low != ends[0]
+}
+
+var (
+	kinds    = map[string]api.LinkKind{"RDMA": api.LinkRDMA, "TB5": api.LinkTB5, "TB4": api.LinkTB4, "TB3": api.LinkTB3, "Thunderbolt 3": api.LinkTB3, "Thunderbolt 5": api.LinkTB5, "Thunderbolt 4": api.LinkTB4}
+	number   = regexp.MustCompile(`[\d.]+`)
+	oneWay   = regexp.MustCompile(`\nmeasured .*RTT/2 (.*)`)
+	manyGaps = regexp.MustCompile(`  +`)
+)
+
+// numberIn is a number with its unit as it stands in a text; 0 where there is none.
+func numberIn(text string) float64 {
+	n, _ := strconv.ParseFloat(number.FindString(text), 64)
+	return n
+}
+
+// menu is what the menu says of the cables.
+func (d *drawnDesk) menu() map[string]line {
+	state := app.State{Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions}
+	for _, n := range d.Nodes {
+		state.Nodes = append(state.Nodes, app.Node{NodeView: n})
+	}
+	said := map[string]line{}
+	for _, top := range app.Build(state).Items {
+		for _, item := range top.Items {
+			id, isCable := strings.CutPrefix(item.ID, "cable:")
+			if top.ID != "cables" || !isCable {
+				continue
+			}
+			l := line{verdict: api.VerdictGood}
+			for words, verdict := range map[string]api.LinkVerdict{"slower than it should be": api.VerdictSlow, "does not work": api.VerdictBad, "carries nothing": api.VerdictDown} {
+				if strings.HasSuffix(item.Title, words) {
+					l.verdict = verdict
+				}
+			}
+			for _, below := range item.Items {
+				switch below.ID {
+				case item.ID + ":reason":
+					l.reason = below.Title
+				case item.ID + ":measured":
+					kind, numbers, _ := strings.Cut(below.Title, ": ")
+					l.style = kinds[kind]
+					for part := range strings.SplitSeq(numbers, ", ") {
+						switch {
+						case strings.HasSuffix(part, " there"):
+							l.there = numberIn(part)
+						case strings.HasSuffix(part, " back"):
+							l.back = numberIn(part)
+						case strings.HasSuffix(part, " one way"):
+							l.rttUS = 2 * numberIn(part)
+						}
+					}
+				}
+			}
+			said[id] = l
+		}
+	}
+	return said
+}
+
+// links is what fulmen links and fulmen links LINK say of the cables.
+func (d *drawnDesk) links() map[string]line {
+	view, said, names := View{}, map[string]line{}, NamesOf(d.Nodes)
+	var page Page
+	view.Links(&page, d.Links, d.Nodes)
+	rows := strings.Split(page.String(), "\n")
+	for _, c := range d.Links.Cables {
+		at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, names.cable(c)+"  ") })
+		if at < 0 {
+			continue
+		}
+		cells := manyGaps.Split(rows[at], -1) // CABLE KIND SPEED MEASURED THROUGH RDMA VERDICT
+		verdict, reason, _ := strings.Cut(strings.TrimSuffix(cells[6], " SIMULATED"), ": ")
+		l := line{style: kinds[cells[1]], verdict: api.LinkVerdict(verdict)}
+		if reason != "" {
+			first, _, _ := strings.Cut(reason, "; ")
+			l.reason = first + "."
+		}
+		if cells[5] == "ready" {
+			l.style = api.LinkRDMA
+		}
+		if kind, speed, is := strings.Cut(cells[3], " "); is {
+			there, back, differ := strings.Cut(speed, "/")
+			l.there, l.back = numberIn(there), numberIn(choose(differ && back != "s", back, there))
+			if kinds[kind] != l.style {
+				l.style = "unlike its numbers"
+			}
+		}
+		var one Page
+		view.Link(&one, api.LinkGetResult{Cable: c}, d.Nodes)
+		if delay := oneWay.FindStringSubmatch(one.String()); delay != nil {
+			l.rttUS = 2 * numberIn(delay[1])
+		}
+		said[c.Link.String()] = l
+	}
+	return said
+}
+
+// checkTopology looks at both ends of every cable in the tree.
+func (d *drawnDesk) checkTopology(t *testing.T) {
+	t.Helper()
+	var page Page
+	View{}.Topology(&page, Topology{Nodes: d.Nodes, Docs: d.Docs, Links: d.Links})
+	mac, port, lines := "", "", map[string]string{}
+	for row := range strings.SplitSeq(page.String(), "\n") {
+		switch words := strings.Fields(row); {
+		case row == "FROM" || len(words) == 0:
+		case !strings.HasPrefix(row, " "):
+			mac = words[0]
+		case words[0] == "port":
+			port = words[1]
+		}
+		if _, to, is := strings.Cut(row, "-> m"); is {
+			far, note, _ := strings.Cut("m"+to, " ")
+			lines[mac+":"+port+" "+far] = note
+		}
+	}
+	name := func(e deskEnd) string { return fmt.Sprintf("m%d:%d", e.mac, e.port+1) }
+	for i := range d.cables {
+		c := &d.cables[i]
+		want := d.wanted(c)
+		for _, ends := range [][2]deskEnd{{c.ends[0], c.ends[1]}, {c.ends[1], c.ends[0]}} {
+			said, is := lines[name(ends[0])+" "+name(ends[1])]
+			if noted := string(want.verdict) + ": " + strings.TrimSuffix(want.reason, "."); !is || strings.Contains(said, noted) == (want.reason == "") || strings.Contains(said, "ow: ") != (want.verdict == api.VerdictSlow) {
+				t.Errorf("seed %d: fulmen topology says of %v %q, not %q", d.seed, ends, said, noted)
+			}
+		}
+	}
+}
+
+// pageOf is what the dashboard draws of the cables of every desk; none where what runs it
+// is not here.
+func pageOf(t *testing.T, desks []drawnDesk) []map[string]line {
+	t.Helper()
+	dashboard, err := filepath.Abs("../../../../assets/dashboard")
+	is := is.New(t)
+	is.NoErr(err)
+	if _, err := os.Stat(filepath.Join(dashboard, "node_modules/vite")); err != nil {
+		t.Log("the dashboard's packages are not here: make deps fetches them")
+		return nil
+	}
+	for _, folder := range []string{"src", "browser/lines"} {
+		is.NoErr(testkit.WatchInputs(filepath.Join(dashboard, folder)))
+	}
+	var given bytes.Buffer
+	for _, d := range desks {
+		is.NoErr(json.NewEncoder(&given).Encode(map[string]any{"nodes": d.Nodes, "links": d.Links, "conditions": d.conditions}))
+	}
+	node := filepath.Join(dashboard, "../../build/tools/bin/node")
+	if _, err := os.Stat(node); err != nil {
+		node = "node"
+	}
+	run := exec.CommandContext(t.Context(), node, "--input-type=module", "--eval", `import { runnerImport } from "vite"; await runnerImport("./browser/lines/lines.ts");`)
+	var wrong bytes.Buffer
+	run.Dir, run.Stdin, run.Stderr = dashboard, &given, &wrong
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, &wrong)
+	}
+	var all []map[string]line
+	for answers := json.NewDecoder(bytes.NewReader(out)); answers.More(); {
+		var drawn []struct {
+			ID, Style, Colour, Verdict, Reason, Alarm, Title, Forward, Backward, Latency, Sentence string
+		}
+		is.NoErr(answers.Decode(&drawn))
+		said := map[string]line{}
+		for _, l := range drawn {
+			if strings.Contains(l.ID, "/") {
+				continue // a network
+			}
+			got := line{style: api.LinkKind(l.Style), verdict: api.LinkVerdict(l.Verdict), reason: l.Reason, there: numberIn(l.Forward), back: numberIn(l.Backward), rttUS: 2 * numberIn(l.Latency)}
+			quiet := l.Reason == "" || strings.HasPrefix(l.Reason, "A hub")
+			if (l.Alarm == "trouble") == quiet || (l.Title == "") != quiet || l.Colour != "var(--kind-"+l.Style+")" {
+				got.verdict = api.LinkVerdict(fmt.Sprintf("%s, drawn as %s %q in %s", l.Verdict, l.Alarm, l.Title, l.Colour))
+			}
+			said[l.ID] = got
+		}
+		all = append(all, said)
+	}
+	is.Equal(len(all), len(desks))
+	return all
+}
