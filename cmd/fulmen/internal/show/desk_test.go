@@ -46,8 +46,9 @@ func newDesk(r *rand.Rand) (d desk) {
 		if often(60) {
 			m.lan = 1 + r.IntN(99)
 		}
+		hasBridge := often(35)
 		for range 1 + r.IntN(4) {
-			m.ports = append(m.ports, deskPort{isTB5: often(80), isBridged: often(20)})
+			m.ports = append(m.ports, deskPort{isTB5: often(80), isBridged: hasBridge && often(75)})
 		}
 		d.macs = append(d.macs, m)
 	}
