@@ -118,6 +118,12 @@ func TestNetworkLines(t *testing.T) {
 	measured("10.1.0.1", 5)
 	is.Equal(*lines()[0].MeasuredBackwardBitsPerS, 5*int64(gigabit)) // what was measured counts, from the lower node's point of view
 	is.Equal(*lines()[0].MeasuredForwardBitsPerS, 9*int64(gigabit))
+	nodes[1].Profiles[0].Median = &api.LinkResult{UpBitsPerS: new(50 * int64(gigabit))}
+	is.Equal(lines()[0].Verdict, api.VerdictSlow) // also where it is slow, and another was never measured
+	nodes[1].Reach[1].State = api.PathFailed
+	is.Equal(lines()[0].Verdict, api.VerdictUnknown) // but not where nothing goes there
+	is.True(lines()[0].RTTUS == nil)
+	nodes[1].Reach[1].State, nodes[1].Profiles[0].Median = api.PathActive, nil
 	measured("10.0.0.1", 8)
 	is.Equal(*lines()[0].MeasuredBackwardBitsPerS, 8*int64(gigabit)) // the faster
 	nodes[1].Reach[0].State, nodes[1].Reach[0].Reason = api.PathFailed, api.ReasonAddressLost
