@@ -150,7 +150,7 @@ func network(from native.Network, ports *native.Thunderbolt) (api.Network, map[s
 		}
 		bridges(&one, from.Bridges)
 		for _, service := range from.Services {
-			if service.Interface == i.Name {
+			if service.Interface == i.Name && (one.Service == nil || !one.Service.Active) { // of several one that is in force
 				one.Service = &api.NetworkService{ID: service.ID, Name: service.Name, Active: service.Enabled}
 			}
 		}

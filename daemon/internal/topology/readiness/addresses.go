@@ -111,6 +111,28 @@ func checkIPv4GID(c *Cable, own *End) finding {
 	return yes("%s has the address %s.", own.port(), address)
 }
 
+// servicesInWay puts in the place of the check of addresses that an end of a cable that
+// could be enabled has a network service of somebody's, which Fulmen does not touch. It
+// gives the verdict then.
+func servicesInWay(c *Cable, found []finding) api.RDMAVerdict {
+	verdict := api.RDMACanEnable
+	for _, e := range c.ends() {
+		i, _ := e.iface()
+		if i == nil || i.Service == nil || !i.Service.Active || i.Service.Ours {
+			continue
+		}
+		for k := range found {
+			if f := &found[k]; f.Check == api.CheckIPv4GID && f.End == e.End {
+				verdict = api.RDMANeedsPerson
+				*f = no(verdict, api.ReasonRDMAServiceInWay, "%s has the network service %q (%s), which Fulmen did not make, and RDMA needs one of its own there.", e.port(), i.Service.Name, i.Name).
+					do("Remove that service on %s in System Settings, Network; then enable RDMA.", e.Name)
+				f.Check, f.End = api.CheckIPv4GID, e.End
+			}
+		}
+	}
+	return verdict
+}
+
 // meets reports whether two ends have IPv4 addresses in one network, as far as that
 // is told.
 func meets(a, b *End) bool {

@@ -44,8 +44,8 @@ func consistent(t *testing.T, r Report) {
 		if c.Answer != api.AnswerNo {
 			continue
 		}
-		switch c.Check {
-		case api.CheckNoBridge, api.CheckNoLoop, api.CheckIPv4GID:
+		switch {
+		case c.Reason != api.ReasonRDMAServiceInWay && slices.Contains([]api.RDMACheckKey{api.CheckNoBridge, api.CheckNoLoop, api.CheckIPv4GID}, c.Check):
 			if c.Remedy != "" {
 				byFulmen++
 			}

@@ -51,19 +51,10 @@ func Of(c Cable) Report {
 	var found []finding
 	add := func(key api.RDMACheckKey, end api.LinkEnd, f finding) {
 		f.Check, f.End = key, end
-		found, r.Checks = append(found, f), append(r.Checks, f.RDMACheck)
-		if f.Answer == api.AnswerYes || f.Advice {
-			return
+		found = append(found, f)
+		if f.Answer != api.AnswerYes && !f.Advice {
+			r.Verdict = worse(r.Verdict, f.verdict)
 		}
-		r.Verdict = worse(r.Verdict, f.verdict)
-		if f.follows {
-			return
-		}
-		subject := c.subject()
-		if end.Valid() {
-			subject = end.String()
-		}
-		r.Causes = append(r.Causes, api.Cause{Reason: f.Reason, Subject: subject, Message: within(f.Text), Remedy: f.Remedy})
 	}
 	for _, one := range rules() {
 		if one.cable != nil {
@@ -76,6 +67,20 @@ func Of(c Cable) Report {
 		if c.High == nil && one.key == api.CheckFulmen {
 			add(one.key, api.LinkEnd{}, nonMember(&c))
 		}
+	}
+	if r.Verdict == api.RDMACanEnable {
+		r.Verdict = servicesInWay(&c, found)
+	}
+	for _, f := range found {
+		r.Checks = append(r.Checks, f.RDMACheck)
+		if f.Answer == api.AnswerYes || f.Advice || f.follows {
+			continue
+		}
+		subject := c.subject()
+		if f.End.Valid() {
+			subject = f.End.String()
+		}
+		r.Causes = append(r.Causes, api.Cause{Reason: f.Reason, Subject: subject, Message: within(f.Text), Remedy: f.Remedy})
 	}
 	for _, e := range c.ends() {
 		r.Stale = r.Stale || e.Stale
@@ -309,13 +314,12 @@ func Refusal(report Report) *api.Error {
 	if len(report.Causes) == 0 {
 		return api.Errorf(api.ReasonRDMANotReady, report.Link.String(), "%s", report.Text)
 	}
-	first := report.Causes[0]
-	e := api.Errorf(first.Reason, first.Subject, "RDMA cannot be enabled: %s.", first.Message).WithRemedy(first.Remedy)
-	for _, cause := range report.Causes[1:] {
-		if !isEnablesOwn(cause.Reason) {
-			e.Data.Causes = append(e.Data.Causes, cause)
-		}
+	left := slices.DeleteFunc(slices.Clone(report.Causes), func(c api.Cause) bool { return isEnablesOwn(c.Reason) })
+	if len(left) == 0 {
+		left = report.Causes[:1]
 	}
+	e := api.Errorf(left[0].Reason, left[0].Subject, "RDMA cannot be enabled: %s.", left[0].Message).WithRemedy(left[0].Remedy)
+	e.Data.Causes = left[1:]
 	return e
 }
 

@@ -42,6 +42,11 @@ func TestRefusal(t *testing.T) {
 	is.Equal(refused.Data.Remedy, "Use another port.")
 	is.Equal(len(refused.Data.Causes), 1)
 	is.Equal(refused.Data.Causes[0].Reason, api.ReasonRDMABuildsDiffer)
+
+	inWay := pair() // what a change would refuse is refused before, whatever enabling mends
+	bridged(inWay.Low)
+	inWay.High.Network.Interfaces[1].Service = &api.NetworkService{Name: "By hand", Active: true}
+	is.True(Refusal(Of(inWay)).Is(api.ReasonRDMAServiceInWay))
 }
 
 func TestConcernsAreOfOwnEnds(t *testing.T) {

@@ -176,6 +176,18 @@ func situations() []situation {
 			bridged(c.High)
 			c.Loop = []string{"studio-1", "studio-2", "studio-3"}
 		}, api.RDMACanEnable},
+		{"person-service-in-the-way", func(c *Cable) {
+			bridged(c.High) // the other end is as it should be, by a service of its own
+			c.Low.Network.Interfaces[1].Service = &api.NetworkService{ID: "1", Name: "By hand", Active: true}
+		}, api.RDMANeedsPerson},
+		{"ready-by-hand", func(c *Cable) {
+			c.Low.Network.Interfaces[1].Service = &api.NetworkService{ID: "1", Name: "By hand", Active: true}
+		}, api.RDMAReady},
+		{"enable-services-that-do-not-count", func(c *Cable) {
+			bridged(c.High)
+			c.Low.Network.Interfaces[1].Service = &api.NetworkService{ID: "1", Name: "Fulmen Thunderbolt 4", Active: true, Ours: true}
+			c.High.Network.Interfaces[1].Service = &api.NetworkService{ID: "1", Name: "Switched off"}
+		}, api.RDMACanEnable},
 		{"enable-address-lost", func(c *Cable) {
 			c.Low.RDMA.Device.GIDs, c.Low.Network.Interfaces[1].Addresses = c.Low.RDMA.Device.GIDs[:1], nil
 			c.Low.Change = &api.RDMAChange{Link: c.Link, State: api.RDMAChangeActive}
