@@ -223,7 +223,7 @@ type JobSummary struct {
 	Reason Reason `json:"reason,omitempty"`
 	// Message is the reason as one sentence for a person; own jobs only.
 	Message string `json:"message,omitempty"`
-	// Nodes are where it runs, ordered by rank.
+	// Nodes are where it runs, each once, ordered by rank.
 	Nodes []NodeID `json:"nodes,omitempty"`
 	// Backend is how the ranks talk.
 	Backend Backend `json:"backend,omitempty"`
@@ -335,8 +335,10 @@ func (p Program) Prepares() bool { return p.Sync || len(p.Prepare) > 0 }
 
 // Placement is what a job needs of nodes and cables.
 type Placement struct {
-	// Ranks is the number of processes, one a node; 0 where MinNodes and MaxNodes say it.
+	// Ranks is the number of processes, RanksPerNode a node; 0 where MinNodes and MaxNodes say it.
 	Ranks int `json:"ranks,omitempty"`
+	// RanksPerNode is how many each node runs, numbered in a row, over ring alone where more than one; 0 = one.
+	RanksPerNode int `json:"ranks_per_node,omitempty"`
 	// MinNodes is the fewest that will do.
 	MinNodes int `json:"min_nodes,omitempty"`
 	// MaxNodes is the most that are wanted.
@@ -349,13 +351,16 @@ type Placement struct {
 	Rank0 NodeID `json:"rank0,omitempty"`
 	// Backend is how the ranks talk.
 	Backend Backend `json:"backend"`
-	// MemoryBytes is what each rank needs of the GPU's working set.
+	// MemoryBytes is what each rank needs of the GPU's working set; a node grants as much for each of its ranks.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 	// GPU is how each rank gets the GPU.
 	GPU GPUShare `json:"gpu"`
 	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.
 	Networks []string `json:"networks,omitempty"`
 }
+
+// PerNode is how many ranks each node runs.
+func (p Placement) PerNode() int { return max(1, p.RanksPerNode) }
 
 // Deadlines are how long the phases of a job may take; absent = the configured default.
 type Deadlines struct {

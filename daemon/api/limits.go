@@ -25,6 +25,8 @@ const (
 	MaxSideChannelBytes = 1 << 20
 	// MaxMeshRanks is the most ranks of a JACCL mesh.
 	MaxMeshRanks = 8
+	// MaxRanksPerNode is the most ranks of a job on one node.
+	MaxRanksPerNode = 32
 	// MaxExactNodes is the most nodes for which a plan is proven best.
 	MaxExactNodes = 16
 	// MaxStarts is the most starts that a spec may ask for before all ranks have joined.

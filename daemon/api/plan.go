@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 )
 
 // Plan is where a job's attempt runs and over what its ranks talk. The same
@@ -21,7 +22,7 @@ type Plan struct {
 	// Devices is JACCL's matrix: for each rank, for each other rank, the names of the
 	// RDMA devices on the first that lead to the second. The diagonal is null.
 	Devices [][][]string `json:"devices,omitempty"`
-	// Hosts is the ring's host file: for each rank the addresses with port at which the one before finds it.
+	// Hosts is the ring's host file: for each rank the addresses with port at which the one before finds it; on the same node on loopback.
 	Hosts [][]string `json:"hosts,omitempty"`
 	// ProvenBest says that no better plan exists; false above MaxExactNodes nodes.
 	ProvenBest bool `json:"proven_best"`
@@ -39,6 +40,23 @@ func (p Plan) Cables() int {
 		return 0
 	}
 	return len(p.Devices[0][1])
+}
+
+// Lead is the first rank on the node of a rank: the node's grant for the job is its.
+func (p Plan) Lead(rank int) int {
+	return slices.IndexFunc(p.Ranks, func(r PlanRank) bool { return r.Node == p.Ranks[rank].Node })
+}
+
+// Grant is what the node of a rank grants: what all ranks on it need together.
+func (p Plan) Grant(rank int) PlanRank {
+	out := p.Ranks[rank]
+	out.MemoryBytes = 0
+	for _, r := range p.Ranks {
+		if r.Node == out.Node {
+			out.MemoryBytes += r.MemoryBytes
+		}
+	}
+	return out
 }
 
 // DeviceRows are the rows of a matrix of devices as MLX's JACCL reads and writes them:
@@ -73,7 +91,7 @@ type PlanRank struct {
 	// PortNumbers are those whose RDMA device it is granted.
 	PortNumbers []PortNumber `json:"receptacles,omitempty"`
 	// Addresses are the node's own at which the rank before finds it, in the order of
-	// Hosts; of a ring only. The host file of a simulated node has others.
+	// Hosts; of a ring only, and where that rank is on another node. The host file of a simulated node has others.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
 }
 

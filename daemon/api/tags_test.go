@@ -79,7 +79,7 @@ var (
 	units  = regexp.MustCompile(`(^|_)(bytes|bits_per_s|bytes_per_s|us|s|tflops|watts|celsius|hz|ratio)$`)
 	counts = strings.Fields(`attempt before code columns completion_queues count counted_attempts cpu_cores cpu_efficiency_cores cpu_performance_cores dropped epoch exit_code from_epoch voted_epoch
 		first_failed from gpu_cores inc index joined matrix_size max_attempts max_nodes measured_nodes members memory_regions min_nodes
-		missing n nodes peer_port pid port ports power_nodes probes_since_boot protection_domains protocol protocol_min queue_pairs rank ranks receptacle
+		missing n nodes peer_port pid port ports power_nodes probes_since_boot protection_domains protocol protocol_min queue_pairs rank ranks ranks_per_node receptacle
 		receptacles redacted retried retries rows rtt_samples runs rx_lanes seq signal streams tail_lines to tries_left tx_lanes`)
 )
 

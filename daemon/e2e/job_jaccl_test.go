@@ -83,6 +83,7 @@ func TestJACCLJobs(t *testing.T) {
 				{"rank 0 of one of two", j.testNeighbour},
 				{"an MLX of its own", j.testOwnMLX},
 				{"no MLX", j.testNoMLX},
+				{"several ranks a Mac", j.testBeside},
 			}
 			if scenario == "hub-3" && os.Getenv("FULMEN_SOAK") == "" {
 				tests = tests[:2] // the others are alike with three ranks and with four

@@ -33,7 +33,7 @@ type lent struct {
 	since    api.Time
 	until    time.Duration // of the boot clock
 	beside   api.Reason    // what else uses the GPU; empty = nothing
-	occupied bool          // a process lives in it
+	occupied int           // processes that live in it
 	returned bool          // given back while occupied
 }
 
@@ -80,7 +80,7 @@ func (a *Arbiter) Release(h Holder, epoch uint64) error {
 	a.dismiss(func(w *waiter) bool { return w.Holder == h }, api.GrantReleased, api.ReasonJobEnded)
 	delete(a.places, h)
 	if l := a.lent[h]; l != nil {
-		if l.occupied {
+		if l.occupied > 0 {
 			l.returned = true
 		} else {
 			a.drop(l)

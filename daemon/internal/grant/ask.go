@@ -66,7 +66,7 @@ func (a *Arbiter) enqueue(r Request) (*waiter, error) {
 		w.answer <- has.grant()
 		a.settle()
 		return w, nil
-	} else if has != nil && has.occupied {
+	} else if has != nil && has.occupied > 0 {
 		w.answer <- w.grant(api.GrantRefused, api.ReasonGrantRefused, r.Holder.String())
 		return w, nil
 	} else if has != nil {

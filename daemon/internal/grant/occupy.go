@@ -6,8 +6,8 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Occupy says that a process is about to live in a rank's grant: from now on it
-// does not end with its lease, but by [Arbiter.Vacate]. It reports whether the
+// Occupy says that one more process is about to live in a rank's grant: from now on it
+// does not end with its lease, but when each has ended ([Arbiter.Vacate]). It reports whether the
 // grant holds under that epoch; without it nothing may be started.
 func (a *Arbiter) Occupy(rank api.RankRef, epoch uint64) bool {
 	a.mu.Lock()
@@ -19,20 +19,20 @@ func (a *Arbiter) Occupy(rank api.RankRef, epoch uint64) bool {
 	l := a.lent[ForRank(rank)]
 	ok := l != nil && !l.returned
 	if ok {
-		l.occupied = true
+		l.occupied++
 	}
 	a.settle()
 	return ok
 }
 
-// Vacate says that the process has ended: what its home had given back, or let
-// run out, is free.
+// Vacate says that one of the processes has ended: after the last, what its home had given
+// back, or let run out, is free.
 func (a *Arbiter) Vacate(rank api.RankRef) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if l := a.lent[ForRank(rank)]; l != nil && l.occupied {
-		l.occupied = false
-		if l.returned || l.until <= a.cfg.Clock.Boot() {
+	if l := a.lent[ForRank(rank)]; l != nil && l.occupied > 0 {
+		l.occupied--
+		if l.occupied == 0 && (l.returned || l.until <= a.cfg.Clock.Boot()) {
 			a.drop(l)
 		}
 	}
@@ -40,7 +40,7 @@ func (a *Arbiter) Vacate(rank api.RankRef) {
 }
 
 // Restore takes up the grant of a rank that ran on while the daemon did not.
-// It is occupied, and not weighed against anything: the process is there. All
+// It is occupied, once a call, and not weighed against anything: the process is there. All
 // of them are restored before anybody asks.
 func (a *Arbiter) Restore(r Request) error {
 	if err := r.check(); err != nil {
@@ -52,7 +52,11 @@ func (a *Arbiter) Restore(r Request) error {
 	if err := a.fence(r.Holder, r.Epoch); err != nil {
 		return err
 	}
-	a.lend(r, "").occupied = true
+	l := a.lent[r.Holder]
+	if l == nil {
+		l = a.lend(r, "")
+	}
+	l.occupied++
 	a.settle()
 	return nil
 }

@@ -77,7 +77,7 @@ func (a *Arbiter) refusedByOwner(why api.Reason) bool {
 // moment is served by settle, which looks at deadlines afterwards.
 func (a *Arbiter) expire(now time.Duration) {
 	for _, l := range a.lent {
-		if l.until <= now && !l.occupied {
+		if l.until <= now && l.occupied == 0 {
 			a.drop(l)
 		}
 	}
@@ -282,7 +282,7 @@ func (a *Arbiter) arm(now time.Duration) {
 		}
 	}
 	for _, l := range a.lent {
-		if !l.occupied {
+		if l.occupied == 0 {
 			soon(l.until)
 		}
 	}

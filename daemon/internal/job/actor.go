@@ -40,7 +40,7 @@ type actor struct {
 	stalled  time.Duration // the document could not be written, since wake told that last
 	queues   map[api.RankRef]*queue
 	starts   map[nodeAttempt][]chan struct{}
-	acked    map[nodeAttempt]bool  // whose node has taken the order to start
+	acked    map[api.RankRef]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
 	missed   map[int]int           // renewals that did not list a rank
 	resumed  int                   // the attempt that went on while this home was away
@@ -82,7 +82,7 @@ type begin struct {
 
 func newActor(j *Jobs, id api.JobID) *actor {
 	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, queues: map[api.RankRef]*queue{},
-		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
+		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[api.RankRef]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
 	a.shown.Store(&shown{})
 	j.stayAwake()
 	a.slept = j.away()

@@ -133,8 +133,14 @@ func checkPlacement(p api.Placement) error {
 	conflict := func(name, remedy, what string) error {
 		return api.Errorf(api.ReasonSpecConflict, field+"."+name, "%s.%s: %s.", field, name, what).WithRemedy(remedy)
 	}
-	wanted := max(p.Ranks, p.MaxNodes)
+	wanted, perNode := max(p.Ranks/p.PerNode(), p.MaxNodes), p.PerNode()
 	switch {
+	case p.RanksPerNode < 0 || perNode > api.MaxRanksPerNode:
+		return bad(field+".ranks_per_node", fmt.Sprintf("Use 1 to %d.", api.MaxRanksPerNode), "%d is out of range", p.RanksPerNode)
+	case perNode > 1 && p.Backend.RDMA():
+		return conflict("ranks_per_node", "Use ring, or one rank a node.", string(p.Backend)+" takes one rank a node, which has the RDMA devices to itself")
+	case p.Ranks%perNode != 0:
+		return conflict("ranks", "Use a multiple of ranks_per_node.", fmt.Sprintf("%d ranks cannot be divided into %d a node", p.Ranks, perNode))
 	case p.Ranks > 0 && (p.MinNodes > 0 || p.MaxNodes > 0):
 		return conflict("ranks", "Give the number, or the fewest and the most.", "it excludes min_nodes and max_nodes")
 	case p.MaxNodes > 0 && p.MinNodes > p.MaxNodes:
@@ -148,7 +154,7 @@ func checkPlacement(p api.Placement) error {
 	case p.Backend == api.BackendJACCL && max(p.Ranks, p.MinNodes) > api.MaxMeshRanks:
 		return api.NewError(api.ReasonTooManyRanks, field+".ranks")
 	case wanted > 0 && len(p.Nodes) > wanted:
-		return conflict("nodes", "Name fewer nodes, or use more ranks.", "more nodes must be used than there are ranks")
+		return conflict("nodes", "Name fewer nodes, or use more ranks.", "more nodes must be used than the ranks need")
 	case len(p.Networks) > maxNetworks:
 		return bad(field+".networks", "Name fewer.", "%d networks; at most %d are taken", len(p.Networks), maxNetworks)
 	case p.Rank0 != "" && slices.Contains(p.ExcludedNodes, p.Rank0):
@@ -159,7 +165,7 @@ func checkPlacement(p api.Placement) error {
 			return bad(field+".nodes", "Use node ids.", "%q is not a node id", n)
 		}
 		if slices.Contains(p.Nodes[:i], n) {
-			return conflict("nodes", "Name each node once; every node has one rank.", n.Display()+" is named twice")
+			return conflict("nodes", "Name each node once; ranks_per_node says how many ranks each has.", n.Display()+" is named twice")
 		}
 		if slices.Contains(p.ExcludedNodes, n) {
 			return conflict("nodes", "Take it from one of the lists.", n.Display()+" is excluded")

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"maps"
 	"time"
 
 	"fulmen/daemon/api"
@@ -46,7 +47,7 @@ func (a *actor) enqueue(ref api.RankRef, waits bool, f func(ctx context.Context)
 	})
 }
 
-// askGrant asks a rank's node for what the plan gives it.
+// askGrant asks a node for what the plan gives it.
 func (a *actor) askGrant(e phase.AskGrant) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank.Rank}
 	node := e.Rank.Node
@@ -123,8 +124,11 @@ func (a *actor) holder(ref api.RankRef, epoch uint64) api.PeerHolderParams {
 func (a *actor) renew(e phase.Renew) {
 	params := api.PeerRenewParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
 	period := max(a.state.Rules.Renewal, time.Millisecond)
+	before := maps.Clone(a.acked)
 	// No order to start is on its way any more that the daemon before gave.
-	acked := a.acked[nodeAttempt{e.Node, e.Attempt}] || e.Attempt == a.resumed
+	acked := func(rank int) bool {
+		return before[api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: rank}] || e.Attempt == a.resumed
+	}
 	anew, slept := a.anew(e), a.slept
 	a.async(func() func() {
 		var result api.PeerRenewResult
@@ -133,8 +137,8 @@ func (a *actor) renew(e phase.Renew) {
 			return anew(err, a.events(a.j.newerHome(a.id, e.Node, err)))
 		}
 		return func() {
-			if acked && a.slept == slept { // else it is as old as the sleep
-				a.compare(e, result.Ranks)
+			if a.slept == slept { // else it is as old as the sleep
+				a.compare(e, acked, result.Ranks)
 			}
 			if key := (nodeAttempt{e.Node, e.Attempt}); result.PrintedBytes > a.printed[key] {
 				a.printed[key] = result.PrintedBytes

@@ -73,7 +73,9 @@ func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 		plan := job.Attempts[n-1].Plan
 		s.Backend, s.Ranks, s.Joined = plan.Backend, len(plan.Ranks), len(job.Attempts[n-1].Joined)
 		for _, r := range plan.Ranks {
-			s.Nodes = append(s.Nodes, r.Node)
+			if !slices.Contains(s.Nodes, r.Node) {
+				s.Nodes = append(s.Nodes, r.Node)
+			}
 			s.MemoryBytes += r.MemoryBytes
 		}
 	}

@@ -40,7 +40,7 @@ func (a *actor) startRank(e phase.StartRank) {
 		err := a.order(e.Node, "peer.start", params, "to start rank "+ref.String())
 		if err == nil {
 			return func() {
-				a.acked[key] = true
+				a.acked[ref] = true
 				if a.state.Job.SpecSHA256 != params.Plan.SpecSHA256 { // it came before the new spec, and was taken after
 					a.j.cfg.Bind(a.id, a.state.Job.SpecSHA256)
 				}
@@ -128,16 +128,16 @@ func (a *actor) settled(calls []chan struct{}) {
 	}
 }
 
-// compare holds the ranks that a node still has against those that it was told to
-// start. One that it does not list twice in a row has ended, whatever became of
+// compare holds the ranks that a node still has against those that had taken the order to
+// start before it was asked. One that it does not list twice in a row has ended, whatever became of
 // its document.
-func (a *actor) compare(e phase.Renew, listed []int) {
+func (a *actor) compare(e phase.Renew, acked func(rank int) bool, listed []int) {
 	at := a.state.Job.OpenAttempt()
 	if at == nil || at.Attempt != e.Attempt || a.state.Role != phase.RoleHome {
 		return
 	}
 	for i, r := range a.state.Ranks {
-		if r.Node != e.Node || !r.MayLive() || slices.Contains(listed, i) {
+		if r.Node != e.Node || !r.MayLive() || !acked(i) || slices.Contains(listed, i) {
 			delete(a.missed, i)
 			continue
 		}
@@ -179,7 +179,7 @@ func (a *actor) rankReported(d rankDoc) {
 	case api.RankLost:
 		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: cmp.Or(r.Reason, api.ReasonRankLost), Message: ended.Message, Handshake: reported.State})
 	default:
-		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
+		a.acked[api.RankRef{Job: a.id, Attempt: r.Attempt, Rank: r.Rank}] = true
 		if len(r.Versions) > 0 && a.unlike(r.Attempt) {
 			return
 		}

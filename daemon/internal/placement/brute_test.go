@@ -76,7 +76,10 @@ func (d *scenario) brute(p api.Placement) verdict {
 	tiers[api.BackendAuto] = slices.Concat(tiers[api.BackendJACCL], tiers[api.BackendJACCLRing], tiers[api.BackendRing])
 	least, most := p.MinNodes, cmp.Or(p.MaxNodes, len(d.nodes))
 	if p.Ranks > 0 {
-		least, most = p.Ranks, p.Ranks
+		least, most = p.Ranks/p.PerNode(), p.Ranks/p.PerNode()
+	}
+	if p.PerNode() > 1 {
+		tiers[api.BackendAuto] = tiers[api.BackendRing]
 	}
 	required := d.requiredOf(p)
 	least = max(least, len(required), 1)
@@ -124,7 +127,7 @@ func (d *scenario) fits(nodes, required []int, p api.Placement, t bruteTier) boo
 	version := ""
 	for _, i := range nodes {
 		n := d.nodes[i]
-		if !n.Reached || n.Refusal != "" || slices.Contains(p.ExcludedNodes, n.ID) || p.MemoryBytes > *n.WorkingSetBytes {
+		if !n.Reached || n.Refusal != "" || slices.Contains(p.ExcludedNodes, n.ID) || int64(p.PerNode())*p.MemoryBytes > *n.WorkingSetBytes {
 			return false
 		}
 		if n.MLX.Version == "0.32.3" && t.backend == api.BackendJACCLRing && len(nodes) > 1 {
@@ -213,6 +216,7 @@ func (d *scenario) verdictOf(p *api.Plan) verdict {
 		v.nodes = append(v.nodes, slices.IndexFunc(d.nodes, func(n Node) bool { return n.ID == r.Node }))
 	}
 	slices.Sort(v.nodes)
+	v.nodes = slices.Compact(v.nodes)
 	class, slowest, count := noClass, map[[2]int]int64{}, map[[2]int]int64{}
 	for _, l := range p.Links {
 		key := [2]int{l.From, l.To}

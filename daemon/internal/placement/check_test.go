@@ -15,7 +15,8 @@ func checkPlan(in Input, p *api.Plan) error {
 	n := len(p.Ranks)
 	var nodes []api.NodeID
 	for i, r := range p.Ranks {
-		if r.Rank != i || slices.Contains(nodes, r.Node) || r.GPU != in.Spec.Placement.GPU || r.MemoryBytes != want.MemoryBytes {
+		again := slices.Contains(nodes, r.Node) // several of a node follow each other
+		if r.Rank != i || again != (i%want.PerNode() > 0) || again && nodes[i-1] != r.Node || r.GPU != in.Spec.Placement.GPU || r.MemoryBytes != want.MemoryBytes {
 			return fmt.Errorf("rank %d: %+v", i, r)
 		}
 		nodes = append(nodes, r.Node)
@@ -30,7 +31,7 @@ func checkPlan(in Input, p *api.Plan) error {
 		}
 	}
 	switch {
-	case want.Ranks > 0 && n != want.Ranks, n < want.MinNodes, want.MaxNodes > 0 && n > want.MaxNodes:
+	case n%want.PerNode() != 0, want.Ranks > 0 && n != want.Ranks, n/want.PerNode() < want.MinNodes, want.MaxNodes > 0 && n/want.PerNode() > want.MaxNodes:
 		return fmt.Errorf("%d ranks", n)
 	case want.Rank0 != "" && nodes[0] != want.Rank0:
 		return fmt.Errorf("rank 0 is on %s", nodes[0])
@@ -131,6 +132,12 @@ func checkHosts(in Input, p *api.Plan) error {
 			address, err := netip.ParseAddr(text)
 			if err != nil || !address.Is4() {
 				return fmt.Errorf("%q is no IPv4 address", text)
+			}
+			if local := before == p.Ranks[i].Node; local || address.IsLoopback() {
+				if !local || !address.IsLoopback() || len(p.Ranks[i].Addresses) > 0 {
+					return fmt.Errorf("%s finds rank %d of %s at %s", before, i, p.Ranks[i].Node, text)
+				}
+				continue
 			}
 			at := -1
 			for k, path := range in.Graph.Paths {

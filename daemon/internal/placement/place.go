@@ -21,13 +21,16 @@ func Plan(in Input) Result {
 	}
 	best, failed, exact, is := s.best()
 	if !is {
-		r := Result{Rejections: s.rejections(failed)}
+		r := Result{Rejections: s.rejections(failed), perNode: d.perNode}
 		if !in.Brief {
 			r.Remedies = s.remedies(failed)
 		}
 		return r
 	}
 	r := Result{Plan: s.plan(best, exact), Rejections: s.rejections(failed)}
+	if d.perNode > 1 && in.Spec.Placement.Backend != api.BackendRing {
+		r.Plan.Notes = append(r.Plan.Notes, *hindrance(api.ReasonBackendNotUsed, "", "jaccl is not used: %s", oneEach))
+	}
 	notes := slices.Clone(r.Plan.Notes)
 	for _, t := range failed {
 		c, is := firstOf(r.Rejections, t.backend)
@@ -66,11 +69,14 @@ func (s *state) best() (best choice, failed []tier, exact, is bool) {
 	return best, failed, exact, false
 }
 
-// alone is the tier of one rank, which talks to nobody.
+// alone is the tier of one node. One rank talks to nobody; several are a ring.
 func (s *state) alone() tier {
 	t := tier{backend: s.demand.backend, shape: api.ShapeSingle}
 	if t.backend == api.BackendAuto {
 		t.backend = api.BackendRing
+	}
+	if s.demand.perNode > 1 {
+		t.shape = api.ShapeRing
 	}
 	return t
 }
@@ -98,6 +104,8 @@ type Result struct {
 	Remedies []api.Cause
 	// Final says that no change of the cluster helps: the spec contradicts itself.
 	Final bool
+
+	perNode int
 }
 
 // Wire is the result as the API gives it.
@@ -118,7 +126,7 @@ func (r Result) Err() *api.Error {
 	err := api.NewError(first.Reason, first.Subject)
 	err.Message = first.Message
 	if len(first.Nodes) > 1 {
-		err.Message = fmt.Sprintf("%s cannot join %s: %s", first.Backend, counted(len(first.Nodes), "rank"), first.Message)
+		err.Message = fmt.Sprintf("%s cannot join %s: %s", first.Backend, counted(len(first.Nodes)*max(1, r.perNode), "rank"), first.Message)
 	}
 	seen := map[api.Cause]bool{}
 	for _, rejection := range r.Rejections {
@@ -249,7 +257,7 @@ func (s *state) search(t tier, nodes []int) (best choice, is, exact bool) {
 	return best, is, exact
 }
 
-// single chooses the node of a job with one rank.
+// single chooses the node of a job that needs one.
 func (s *state) single(t tier) (choice, bool) {
 	best, is := choice{}, false
 	for _, group := range s.groups(s.eligible(t)) {
@@ -267,7 +275,10 @@ func (s *state) single(t tier) (choice, bool) {
 
 // plan writes a choice down.
 func (s *state) plan(c choice, exact bool) *api.Plan {
-	w := &writer{state: s, choice: c, order: s.rankOrder(c)}
+	w := &writer{state: s, choice: c}
+	for _, i := range s.rankOrder(c) {
+		w.order = append(w.order, slices.Repeat([]int{i}, s.demand.perNode)...)
+	}
 	w.plan = &api.Plan{SpecSHA256: s.in.SpecSHA256, Backend: c.tier.backend, Shape: c.tier.shape, ProvenBest: exact}
 	for rank, i := range w.order {
 		w.plan.Ranks = append(w.plan.Ranks, api.PlanRank{Rank: rank, Node: s.nodes[i].ID, MemoryBytes: s.demand.memory, GPU: s.demand.gpu})
@@ -294,7 +305,7 @@ func (s *state) plan(c choice, exact bool) *api.Plan {
 func (s *state) rankOrder(c choice) []int {
 	nodes := c.nodes()
 	first := s.rankZero(nodes)
-	if c.tier.shape != api.ShapeRing {
+	if c.tier.shape != api.ShapeRing || len(nodes) == 1 {
 		order := []int{first}
 		return append(order, slices.DeleteFunc(nodes, func(i int) bool { return i == first })...)
 	}
@@ -332,12 +343,16 @@ func (s *state) rankZero(nodes []int) int {
 	})
 }
 
+// loopback is where a rank finds another on its own node.
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+
 // writer turns a choice into a plan.
 type writer struct {
 	*state
 	choice choice
-	order  []int
-	plan   *api.Plan
+	// order are the nodes' places by rank: those of one node follow each other, as with mlx.launch --repeat-hosts.
+	order []int
+	plan  *api.Plan
 	// used are the documents of the connections.
 	used []api.Key
 }
@@ -346,6 +361,10 @@ type writer struct {
 // ranks each is.
 func (w *writer) connect(a, b int) {
 	i, j := w.order[a], w.order[b]
+	if i == j {
+		w.beside(a, b)
+		return
+	}
 	channels, _ := w.edge(pairOf(i, j), w.choice.tier, w.choice.width) // the search has seen them
 	atA, atB := 0, 1                                                   // the channels' ends at each rank
 	if i > j {
@@ -366,6 +385,16 @@ func (w *writer) connect(a, b int) {
 			w.plan.Unencrypted = true
 			w.plan.Notes = append(w.plan.Notes, api.Errorf(api.ReasonUnencrypted, pairSubject(w.nodes[i], w.nodes[j]),
 				"unencrypted: %s and %s talk over %s (%s)", w.nodes[i].name(), w.nodes[j].name(), c.network, c.kind).Cause())
+		}
+	}
+}
+
+// beside joins two ranks on one node, by as many connections as others have.
+func (w *writer) beside(a, b int) {
+	for range max(w.choice.width, 1) {
+		w.host(b, loopback)
+		if len(w.order) == 2 {
+			w.host(a, loopback)
 		}
 	}
 }
@@ -405,7 +434,9 @@ func (w *writer) host(rank int, address netip.Addr) {
 		w.plan.Hosts = make([][]string, len(w.order))
 	}
 	w.plan.Hosts[rank] = append(w.plan.Hosts[rank], address.String())
-	w.plan.Ranks[rank].Addresses = append(w.plan.Ranks[rank].Addresses, address)
+	if address != loopback { // which no link ever loses
+		w.plan.Ranks[rank].Addresses = append(w.plan.Ranks[rank].Addresses, address)
+	}
 }
 
 // finish puts links and notes in order and names the documents.

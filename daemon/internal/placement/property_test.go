@@ -37,6 +37,29 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// So is one of several ranks a node, over ring; JACCL is refused.
+func TestExactOfSeveralANode(t *testing.T) {
+	is := is.New(t)
+	seen, refused := map[api.Backend]int{}, 0
+	for seed := range testkit.Upto(t, clusters(300)) {
+		r := seed.Source(14)
+		d := randomScenario(r, 6)
+		p := randomPlacement(r, d)
+		p.RanksPerNode = 2 + r.IntN(3)
+		p.Ranks *= p.RanksPerNode
+		p.MemoryBytes /= int64(1 + r.IntN(4))
+		if p.Backend.RDMA() {
+			got := Plan(d.input(p, nil))
+			is.True(got.Final)
+			is.Equal(got.Err().Data.Subject, "ranks_per_node")
+			refused++
+			continue
+		}
+		checkExact(t, seed, d, p, seen)
+	}
+	is.True(refused > 10 && seen[""] > 10 && seen[api.BackendRing] > 10)
+}
+
 func checkExact(t *testing.T, seed testkit.Seed, d *scenario, p api.Placement, seen map[api.Backend]int) {
 	t.Helper()
 	in := d.input(p, seed.Source(8))

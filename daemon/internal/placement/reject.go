@@ -2,6 +2,7 @@ package placement
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -67,7 +68,13 @@ func (s *state) newMisses(t tier) (*misses, *api.Cause) {
 	}
 	var cause *api.Cause
 	if n > len(s.nodes) {
-		cause, n = hindrance(api.ReasonNotEnoughNodes, "", "%s are needed, and there are %d", counted(n, "node"), len(s.nodes)), 1
+		hint := ""
+		if t.backend == api.BackendRing {
+			if each := s.beside(); each > 0 {
+				hint = fmt.Sprintf("; with --ranks-per-node %d, %d would do", each, n/each)
+			}
+		}
+		cause, n = hindrance(api.ReasonNotEnoughNodes, "", "%s are needed, and there are %d%s", counted(n, "node"), len(s.nodes), hint), 1
 	}
 	if n > api.MaxExactNodes {
 		cause, n = hindrance(api.ReasonNotEnoughNodes, "", "no %s of %s was found among %d", t.shape, counted(n, "node"), len(s.eligible(t))), 1

@@ -155,7 +155,7 @@ func (s *state) suffices(i int, reason api.Reason, t tier) bool {
 	other.nodes, other.stops = slices.Clone(s.nodes), slices.Clone(s.stops)
 	n := s.nodes[i].without(reason)
 	other.nodes[i], other.stops[i] = &n, other.stop(&n)
-	if t.shape == api.ShapeSingle {
+	if s.demand.least == 1 {
 		_, is := other.single(t)
 		return is
 	}

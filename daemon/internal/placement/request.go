@@ -34,13 +34,36 @@ func (s *state) specRemedies() []remedy {
 	if least := s.lessMemory(); least > 0 {
 		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gibibytes(least))
 	}
-	for n := s.demand.least - 1; n >= max(2, len(s.required)); n-- {
-		if s.would(func(spec *api.JobSpec) { spec.Placement.Ranks, spec.Placement.MinNodes = n, 0 }) {
-			add(api.ReasonNotEnoughNodes, "ranks", "Ask for %s.", counted(n, "rank"))
+	fewest := 2
+	if s.demand.perNode > 1 {
+		fewest = 1
+	}
+	for n := s.demand.least - 1; n >= max(fewest, len(s.required)); n-- {
+		ranks := n * s.demand.perNode
+		if s.would(func(spec *api.JobSpec) { spec.Placement.Ranks, spec.Placement.MinNodes = ranks, 0 }) {
+			add(api.ReasonNotEnoughNodes, "ranks", "Ask for %s.", counted(ranks, "rank"))
 			break
 		}
 	}
+	if n := s.beside(); n > 0 {
+		add(api.ReasonNotEnoughNodes, "ranks_per_node", "Run %s a node, on %s, with --ranks-per-node %d.", counted(n, "rank"), counted(s.in.Spec.Placement.Ranks/n, "node"), n)
+	}
 	return out
+}
+
+// beside is how many ranks a node would have to run for as many as are asked for to find a
+// place, where there are too few nodes for one each; 0 where several do not help.
+func (s *state) beside() int {
+	ranks := s.in.Spec.Placement.Ranks
+	if s.demand.perNode > 1 || s.demand.backend.RDMA() || ranks <= len(s.nodes) {
+		return 0
+	}
+	for n := 2; n <= min(ranks, api.MaxRanksPerNode); n++ {
+		if ranks%n == 0 && ranks/n <= len(s.nodes) && s.would(func(spec *api.JobSpec) { spec.Placement.RanksPerNode = n }) {
+			return n
+		}
+	}
+	return 0
 }
 
 // would reports whether the job had a place with another spec.
@@ -64,7 +87,8 @@ func (s *state) would(change func(*api.JobSpec)) bool {
 func (s *state) lessMemory() int64 {
 	var rooms []int64
 	for _, n := range s.nodes {
-		if room, _ := n.room(); room > 0 && room < s.demand.memory {
+		room, _ := n.room()
+		if room /= int64(s.demand.perNode); room > 0 && room < s.demand.memory {
 			rooms = append(rooms, room)
 		}
 	}

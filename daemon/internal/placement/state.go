@@ -13,6 +13,8 @@ type demand struct {
 	backend api.Backend
 	// least and most are how many nodes will do.
 	least, most int
+	// perNode is how many ranks each runs.
+	perNode int
 	// required must be used; rank 0's node is one of them.
 	required []api.NodeID
 	excluded []api.NodeID
@@ -28,7 +30,7 @@ type demand struct {
 func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 	p := &spec.Placement
 	d := demand{
-		backend: cmp.Or(p.Backend, api.BackendAuto), rank0: p.Rank0, memory: p.MemoryBytes,
+		backend: cmp.Or(p.Backend, api.BackendAuto), rank0: p.Rank0, memory: p.MemoryBytes, perNode: p.PerNode(),
 		gpu: cmp.Or(p.GPU, api.GPUExclusive), excluded: p.ExcludedNodes,
 	}
 	wrong := func(reason api.Reason, subject, format string, args ...any) (demand, *api.Cause) {
@@ -42,7 +44,7 @@ func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 	d.required = slices.Compact(d.required)
 	d.least, d.most = p.MinNodes, p.MaxNodes
 	if p.Ranks > 0 {
-		d.least, d.most = p.Ranks, p.Ranks
+		d.least, d.most = p.Ranks/d.perNode, p.Ranks/d.perNode
 	}
 	switch {
 	case !d.backend.Valid():
@@ -53,8 +55,14 @@ func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 		return wrong(api.ReasonBadValue, "placement", "the number of ranks, of nodes and of bytes cannot be negative")
 	case p.Ranks > api.MaxRank:
 		return wrong(api.ReasonBadValue, "ranks", "a job has at most %d ranks", api.MaxRank)
-	case p.Ranks > 0 && (p.MinNodes > p.Ranks || p.MaxNodes > 0 && p.MaxNodes < p.Ranks):
-		return wrong(api.ReasonSpecConflict, "ranks", "%s, one a node, do not fit the number of nodes that is asked for", counted(p.Ranks, "rank"))
+	case p.RanksPerNode < 0 || p.RanksPerNode > api.MaxRanksPerNode:
+		return wrong(api.ReasonBadValue, "ranks_per_node", "a node runs 1 to %d ranks of a job, not %d", api.MaxRanksPerNode, p.RanksPerNode)
+	case p.Ranks%d.perNode != 0:
+		return wrong(api.ReasonSpecConflict, "ranks", "%s cannot be divided into %d a node", counted(p.Ranks, "rank"), d.perNode)
+	case d.perNode > 1 && d.backend.RDMA():
+		return wrong(api.ReasonSpecConflict, "ranks_per_node", "%s does not join %d ranks a node: %s", d.backend, d.perNode, oneEach)
+	case p.Ranks > 0 && (p.MinNodes > d.most || p.MaxNodes > 0 && p.MaxNodes < d.most):
+		return wrong(api.ReasonSpecConflict, "ranks", "%s, %s a node, do not fit the number of nodes that is asked for", counted(p.Ranks, "rank"), each(d.perNode))
 	case d.most > 0 && d.least > d.most:
 		return wrong(api.ReasonSpecConflict, "min_nodes", "at least %d and at most %d nodes is not possible", d.least, d.most)
 	case d.most > 0 && len(d.required) > d.most:
@@ -66,6 +74,9 @@ func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 		}
 	}
 	d.least = max(d.least, len(d.required), 1)
+	if d.perNode > 1 {
+		d.backend = api.BackendRing // auto has no other left
+	}
 	if d.backend == api.BackendJACCL && d.least > api.MaxMeshRanks {
 		return wrong(api.ReasonTooManyRanks, "ranks", "jaccl joins at most %d ranks, not %d", api.MaxMeshRanks, d.least)
 	}
@@ -114,7 +125,7 @@ func CountsMemory(p api.Placement, members []api.NodeID) bool {
 			others++
 		}
 	}
-	free := p.Ranks - len(named) // ranks that may run anywhere
+	free := p.Ranks/p.PerNode() - len(named) // nodes that may be any
 	return free > 0 && free < others
 }
 
@@ -220,7 +231,7 @@ func (s *state) stop(n *Node) *api.Cause {
 	return nil
 }
 
-// stopByMemory is what keeps a node from granting so much memory.
+// stopByMemory is what keeps a node from granting each of its ranks so much memory.
 func (s *state) stopByMemory(n *Node, wanted int64) *api.Cause {
 	if wanted == 0 {
 		return nil
@@ -229,10 +240,15 @@ func (s *state) stopByMemory(n *Node, wanted int64) *api.Cause {
 	switch {
 	case !reachable:
 		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s does not report how much memory its GPU can use", n.name())
-	case room < wanted && room < *n.WorkingSetBytes:
-		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of GPU memory left to lend, and a rank needs %s", n.name(), gibibytes(room), gibibytes(wanted))
-	case room < wanted:
-		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of GPU memory, and a rank needs %s", n.name(), gibibytes(room), gibibytes(wanted))
+	case room/int64(s.demand.perNode) < wanted:
+		left, need := "", "a rank needs "+gibibytes(wanted)
+		if room < *n.WorkingSetBytes {
+			left = " left to lend"
+		}
+		if s.demand.perNode > 1 {
+			need = counted(s.demand.perNode, "rank") + " need " + gibibytes(wanted) + " each"
+		}
+		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of GPU memory%s, and %s", n.name(), gibibytes(room), left, need)
 	}
 	return nil
 }

@@ -26,6 +26,17 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// oneEach is why a backend of JACCL's has one rank a node.
+const oneEach = "it takes one rank a node, which has the RDMA devices to itself"
+
+// each is a number of ranks a node, in words.
+func each(perNode int) string {
+	if perNode == 1 {
+		return "one"
+	}
+	return strconv.Itoa(perNode)
+}
+
 // gibibytes is a size for people, rounded down, so that it can be asked for.
 func gibibytes(bytes int64) string {
 	return trimmed(float64(bytes)/(1<<30)) + " GiB"

@@ -53,7 +53,7 @@ func (r *Ranks) conclude(h *held, notify func(doc *api.Rank)) {
 		r.cfg.Log.Error("the end of a rank could not be kept", "rank", h.ref().String(), "err", err)
 	}
 	r.cfg.Channels.Close(h.ref())
-	r.cfg.Grants.Vacate(h.ref())
+	r.cfg.Grants.Vacate(h.grant())
 	r.publishOne(h.ref()) // a Mac that is about to sleep waits for this, and then tells the others
 	close(h.over)
 	r.cfg.Ended(doc)

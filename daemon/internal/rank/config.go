@@ -86,10 +86,10 @@ type Jobs interface {
 // Grants is what of the node's arbiter ranks need. A call with an epoch tells
 // the arbiter that epoch.
 type Grants interface {
-	// Occupy says that a process is about to live in a rank's grant, and reports
+	// Occupy says that one more process is about to live in a rank's grant, and reports
 	// whether the grant holds.
 	Occupy(rank api.RankRef, epoch uint64) bool
-	// Vacate says that it has ended.
+	// Vacate says that one of them has ended.
 	Vacate(rank api.RankRef)
 	// Renew renews the leases of an attempt's grants; 0 = by as much as before.
 	Renew(job api.JobID, attempt int, epoch uint64, lease time.Duration) (int, error)

@@ -32,7 +32,7 @@ type record struct {
 	// Home is the node that asked for it.
 	Home    api.NodeID `json:"home"`
 	Account string     `json:"account"`
-	// Plan is what the rank is granted.
+	// Plan is what its node grants to all ranks of the job on it.
 	Plan   api.PlanRank     `json:"plan"`
 	Output api.OutputPolicy `json:"output"`
 	Label  string           `json:"label"`
@@ -41,6 +41,8 @@ type record struct {
 	GraceS float64          `json:"grace_s"`
 	// Made orders the ranks of this node: a clock that was set does not.
 	Made uint64 `json:"made,omitzero"`
+	// Before is how many ranks of the job on this node come before it; the first one's is their grant.
+	Before int `json:"before,omitzero"`
 	// Committed says that the supervisor may have been asked to start it.
 	Committed bool `json:"committed,omitzero"`
 }
@@ -50,10 +52,17 @@ func (r *record) ref() api.RankRef {
 	return api.RankRef{Job: r.Doc.Job, Attempt: r.Doc.Attempt, Rank: r.Doc.Rank}
 }
 
+// grant is the rank whose grant it lives in.
+func (r *record) grant() api.RankRef {
+	ref := r.ref()
+	ref.Rank -= r.Before
+	return ref
+}
+
 // readRecord reads what is known of the rank in a folder.
 func readRecord(folder string) (r record, err error) {
 	err = readWhole(recordPath(folder), &r)
-	if err == nil && (!r.ref().Valid() || !r.Doc.Phase.Valid() || r.Label == "") {
+	if err == nil && (!r.ref().Valid() || !r.grant().Valid() || !r.Doc.Phase.Valid() || r.Label == "") {
 		err = fmt.Errorf("%s is not the record of a rank", recordPath(folder))
 	}
 	return r, err

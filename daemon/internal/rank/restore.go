@@ -173,10 +173,11 @@ func (r *Ranks) removeStrays(ctx context.Context) error {
 func (r *Ranks) restoreGrants() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for ref, h := range r.held {
+	for _, h := range r.held {
 		if h.Doc.Phase.Ended() {
 			continue
 		}
+		ref := h.grant()
 		err := r.cfg.RestoreGrant(api.PeerGrantParams{
 			PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: r.fenceLocked(ref.Job).Epoch},
 			Principal:        h.Principal, GPU: h.Plan.GPU, MemoryBytes: h.Plan.MemoryBytes, PortNumbers: h.Plan.PortNumbers,

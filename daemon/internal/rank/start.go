@@ -94,9 +94,6 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	if known, err := r.mayStartLocked(w.Rank, w.from); known || err != nil {
 		return nil, err
 	}
-	if !r.cfg.Grants.Occupy(w.Rank, w.Epoch) {
-		return nil, api.Errorf(api.ReasonGrantRefused, w.Rank.String(), "The grant of rank %d is gone: the daemon was restarted since, or nobody renewed it.", w.Rank.Rank)
-	}
 	rec := record{
 		Doc: api.Rank{
 			Job: w.Rank.Job, Attempt: w.Rank.Attempt, Rank: w.Rank.Rank, Epoch: w.Epoch, SpecSHA256: w.from.SpecSHA256(),
@@ -104,6 +101,10 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 		},
 		Principal: w.spec.Principal, Home: w.from.Node(), Account: w.account.Name, Plan: w.planned, Output: w.spec.Output,
 		Label: r.labelOf(w.Rank), Socket: socketIn(r.runtimeFolder(w.Rank)), LeaseS: w.LeaseS, GraceS: r.cfg.Times(w.spec).Grace.Seconds(),
+		Before: w.Rank.Rank - w.Plan.Lead(w.Rank.Rank),
+	}
+	if !r.cfg.Grants.Occupy(rec.grant(), w.Epoch) {
+		return nil, api.Errorf(api.ReasonGrantRefused, w.Rank.String(), "The grant of rank %d is gone: the daemon was restarted since, or nobody renewed it.", w.Rank.Rank)
 	}
 	if joins(w.Plan) && !w.spec.AllowSolo {
 		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}
@@ -170,9 +171,18 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 	if w.Rank.Rank >= len(w.Plan.Ranks) {
 		return bad("The plan has %d ranks, and no rank %d.", len(w.Plan.Ranks), w.Rank.Rank)
 	}
-	planned := w.Plan.Ranks[w.Rank.Rank]
+	planned := w.Plan.Grant(w.Rank.Rank)
 	if planned.Rank != w.Rank.Rank || planned.Node != r.cfg.Node {
 		return bad("The plan puts rank %d on %s, and not on this node.", planned.Rank, planned.Node)
+	}
+	here := 0
+	for _, other := range w.Plan.Ranks {
+		if other.Node == planned.Node {
+			here++
+		}
+	}
+	if most := min(w.spec.Placement.PerNode(), api.MaxRanksPerNode); here > most {
+		return bad("The plan puts %d ranks on this node, and the spec %d.", here, most)
 	}
 	if len(w.Plan.Ranks) < 2 {
 		return planned, nil

@@ -2085,7 +2085,7 @@ export interface JobSummary {
   reason?: Reason;
   /** The reason as one sentence for a person; own jobs only. */
   message?: string;
-  /** Where it runs, ordered by rank. */
+  /** Where it runs, each once, ordered by rank. */
   nodes?: NodeID[];
   /** How the ranks talk. */
   backend?: Backend;
@@ -2967,8 +2967,10 @@ export interface PhaseTime {
 
 /** Placement is what a job needs of nodes and cables. */
 export interface Placement {
-  /** The number of processes, one a node; 0 where MinNodes and MaxNodes say it. */
+  /** The number of processes, RanksPerNode a node; 0 where MinNodes and MaxNodes say it. */
   ranks?: number;
+  /** How many each node runs, numbered in a row, over ring alone where more than one; 0 = one. */
+  ranks_per_node?: number;
   /** The fewest that will do. */
   min_nodes?: number;
   /** The most that are wanted. */
@@ -2981,7 +2983,7 @@ export interface Placement {
   rank0?: NodeID;
   /** How the ranks talk. */
   backend: Backend;
-  /** What each rank needs of the GPU's working set. Unit: bytes. */
+  /** What each rank needs of the GPU's working set; a node grants as much for each of its ranks. Unit: bytes. */
   memory_bytes?: number;
   /** How each rank gets the GPU. */
   gpu: GPUShare;
@@ -2991,8 +2993,10 @@ export interface Placement {
 
 /** Placement is what a job needs of nodes and cables. */
 export interface PlacementParams {
-  /** The number of processes, one a node; 0 where MinNodes and MaxNodes say it. */
+  /** The number of processes, RanksPerNode a node; 0 where MinNodes and MaxNodes say it. */
   ranks?: number;
+  /** How many each node runs, numbered in a row, over ring alone where more than one; 0 = one. */
+  ranks_per_node?: number;
   /** The fewest that will do. */
   min_nodes?: number;
   /** The most that are wanted. */
@@ -3005,7 +3009,7 @@ export interface PlacementParams {
   rank0?: NodeID;
   /** How the ranks talk. */
   backend?: Backend;
-  /** What each rank needs of the GPU's working set. Unit: bytes. */
+  /** What each rank needs of the GPU's working set; a node grants as much for each of its ranks. Unit: bytes. */
   memory_bytes?: number;
   /** How each rank gets the GPU. */
   gpu?: GPUShare;
@@ -3030,7 +3034,7 @@ export interface Plan {
   links?: PlanLink[];
   /** JACCL's matrix: for each rank, for each other rank, the names of the RDMA devices on the first that lead to the second. The diagonal is null. */
   devices?: string[][][];
-  /** The ring's host file: for each rank the addresses with port at which the one before finds it. */
+  /** The ring's host file: for each rank the addresses with port at which the one before finds it; on the same node on loopback. */
   hosts?: string[][];
   /** Says that no better plan exists; false above MaxExactNodes nodes. */
   proven_best: boolean;
@@ -3089,7 +3093,7 @@ export interface PlanRank {
   gpu: GPUShare;
   /** Those whose RDMA device it is granted. */
   receptacles?: PortNumber[];
-  /** The node's own at which the rank before finds it, in the order of Hosts; of a ring only. The host file of a simulated node has others. */
+  /** The node's own at which the rank before finds it, in the order of Hosts; of a ring only, and where that rank is on another node. The host file of a simulated node has others. */
   addresses?: IPAddress[];
 }
 

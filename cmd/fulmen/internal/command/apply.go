@@ -200,7 +200,7 @@ func (r *run) fill(path string, request *api.JobRequest) (map[string]string, err
 	}
 	p.Stdin = api.StdinNone
 	if request.Placement.Ranks+request.Placement.MinNodes+request.Placement.MaxNodes == 0 {
-		request.Placement.Ranks = max(1, len(request.Placement.Nodes))
+		request.Placement.Ranks = max(1, len(request.Placement.Nodes)) * request.Placement.PerNode()
 	}
 	request.Detached = true
 	values := map[string]string{}

@@ -129,17 +129,24 @@ func (w *wanted) places(out *api.JobRequest) (err error) {
 		return usage("--ranks gives an exact number, --min-nodes and --max-nodes give a range: use one or the other")
 	case p.MaxNodes > 0 && p.MinNodes > p.MaxNodes:
 		return usage("--min-nodes is more than --max-nodes")
-	case p.Ranks > 0 && len(w.nodes) > p.Ranks:
-		return usage("--nodes names %d nodes, which must all be used, but --ranks is %d", len(w.nodes), p.Ranks)
+	case w.perNodeGiven && (p.RanksPerNode < 1 || p.RanksPerNode > api.MaxRanksPerNode):
+		return usage("--ranks-per-node must be 1 to %d", api.MaxRanksPerNode)
+	case p.Ranks%p.PerNode() != 0:
+		return usage("--ranks is %d, which --ranks-per-node %d does not divide", p.Ranks, p.RanksPerNode)
+	case p.Ranks > 0 && len(w.nodes) > p.Ranks/p.PerNode():
+		return usage("--nodes names %d nodes, which must all be used, but --ranks is %d, for %d", len(w.nodes), p.Ranks, p.Ranks/p.PerNode())
 	}
 	if _, err := oneOf[api.Backend]("--backend", string(p.Backend)); err != nil {
 		return err
+	}
+	if p.PerNode() > 1 && p.Backend.RDMA() {
+		return usage("--backend %s takes one rank a node, which has the RDMA devices to itself: use --backend ring with --ranks-per-node", p.Backend)
 	}
 	if _, err := oneOf[api.GPUShare]("--gpu", string(p.GPU)); err != nil {
 		return err
 	}
 	if p.Ranks+p.MinNodes+p.MaxNodes == 0 {
-		p.Ranks = max(1, len(w.nodes))
+		p.Ranks = max(1, len(w.nodes)) * p.PerNode()
 	}
 	if w.memory != "" {
 		p.MemoryBytes, err = parseSize(w.memory)
@@ -331,14 +338,16 @@ type wanted struct {
 	rank0, memory, prepare   string
 	keepOutput               bool
 	terminalGiven, venvGiven bool
+	perNodeGiven             bool
 }
 
 // flags adds the flags that say what a job needs. Those of fulmen env, which
 // looks for a program and places nothing, are a part of them.
 func (w *wanted) flags(c *cobra.Command) {
 	w.programFlags(c)
-	w.placeFlags(c, "how many processes, one a node (default: one, or as many as --nodes names)")
+	w.placeFlags(c, "how many processes (default: as many as --ranks-per-node, on one node or on each of --nodes)")
 	f, p := c.Flags(), &w.job.Placement
+	f.IntVar(&p.RanksPerNode, "ranks-per-node", 0, "how many ranks each node runs, numbered in a row, over ring (default: one): so a distributed program can be tried on one Mac")
 	f.IntVar(&p.MinNodes, "min-nodes", 0, "instead of --ranks: the fewest nodes that will do")
 	f.IntVar(&p.MaxNodes, "max-nodes", 0, "instead of --ranks: the most nodes that are wanted")
 	f.StringVar(&w.rank0, "rank0", "", "where rank 0 runs: here, or a node (default: the node that most others can connect to; this one if several are equal)")
@@ -402,5 +411,5 @@ func words(c *cobra.Command, flag string, all []string) {
 
 // reported notes which flags were given where the absent value means something else.
 func (w *wanted) noteGiven(c *cobra.Command) {
-	w.terminalGiven, w.venvGiven = c.Flags().Changed("tty"), c.Flags().Changed("venv")
+	w.terminalGiven, w.venvGiven, w.perNodeGiven = c.Flags().Changed("tty"), c.Flags().Changed("venv"), c.Flags().Changed("ranks-per-node")
 }

@@ -34,14 +34,14 @@ func (r *run) runCommand() *cobra.Command {
 	var f following
 	c := &cobra.Command{
 		Use: "run [flags] -- COMMAND...", Short: "Run a program on one Mac or several", Args: cobra.MinimumNArgs(1),
-		Long: "Runs COMMAND as several ranks, one on each node, and shows what they print until all have ended. The same folder,\n" +
+		Long: "Runs COMMAND as several ranks, by default one on each node, and shows what they print until all have ended. The same folder,\n" +
 			"interpreter and Python environment are used on every node, as the account that your jobs run as there; paths under\n" +
 			"your home mean the same paths under that account's.\n\n" +
 			"Ctrl-C stops the job, a second one kills it, a third one detaches from it. Closing the terminal stops it, unless --detach\n" +
 			"was given. On a terminal that rank 0 has for itself Ctrl-C goes to the program, and three in a row stop the job.\n\n" +
 			"Ends with the exit code of the first rank that failed: 128+N if signal N ended it, 125 if the job could not be\n" +
 			"started or was lost, 126 if the program cannot be executed, 127 if it is not there.",
-		Example: "  fulmen run -- python hello.py\n  fulmen run -n 2 -- python train.py --lr 3e-4\n" +
+		Example: "  fulmen run -- python hello.py\n  fulmen run -n 2 -- python train.py --lr 3e-4\n  fulmen run --ranks-per-node 2 -- python train.py     two ranks on one Mac\n" +
 			"  fulmen run --nodes mac-studio,mac-mini --backend ring --sync -- python -m my.module\n" +
 			"  fulmen run -n 2 --env HF_TOKEN --publish 8080 -d -- mlx_lm.server --port 8080",
 		RunE: func(c *cobra.Command, args []string) error {

@@ -48,9 +48,12 @@ func causes(w *Page, heading string, all []api.Cause) {
 
 // planned writes a plan.
 func (v View) planned(w *Page, p api.Plan, n Names) {
-	how := "one node"
-	if len(p.Ranks) != 1 {
-		how = strconv.Itoa(len(p.Ranks)) + " nodes"
+	nodes, how := len(rankNodes(p)), "one node"
+	if nodes != 1 {
+		how = strconv.Itoa(nodes) + " nodes"
+	}
+	if len(p.Ranks) > nodes {
+		how = strconv.Itoa(len(p.Ranks)) + " ranks on " + how
 	}
 	if len(p.Ranks) > 1 {
 		how += " over " + string(p.Backend) + ", joined as a " + string(p.Shape)

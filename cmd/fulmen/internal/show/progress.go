@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,11 +142,13 @@ func namesRank(sentence string, rank int) bool {
 	return strings.Contains(strings.ToLower(sentence), fmt.Sprintf("rank %d ", rank))
 }
 
-// rankNodes are the nodes of a plan, ordered by rank.
+// rankNodes are the nodes of a plan, each once, ordered by rank.
 func rankNodes(p api.Plan) []api.NodeID {
 	var out []api.NodeID
 	for _, r := range p.Ranks {
-		out = append(out, r.Node)
+		if !slices.Contains(out, r.Node) {
+			out = append(out, r.Node)
+		}
 	}
 	return out
 }
@@ -162,8 +165,8 @@ func overWords(p api.Plan) string {
 func preparing(j api.Job, ranks []api.Rank, n Names) string {
 	var late []string
 	for _, r := range ranks {
-		if r.Phase == api.RankPreparing && r.PreparedAt.IsZero() {
-			late = append(late, nodeOfRank(j, r.Rank, n))
+		if node := nodeOfRank(j, r.Rank, n); r.Phase == api.RankPreparing && r.PreparedAt.IsZero() && !slices.Contains(late, node) {
+			late = append(late, node)
 		}
 	}
 	if len(late) == 0 {

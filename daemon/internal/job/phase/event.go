@@ -243,7 +243,7 @@ type Preflight struct {
 	Plan    api.Plan
 }
 
-// AskGrant asks a rank's node for what the plan gives it. Wait is how long to
+// AskGrant asks a node for what the plan gives its ranks, by the first of them. Wait is how long to
 // stand in line; 0 = answer at once.
 type AskGrant struct {
 	Attempt int

@@ -167,7 +167,7 @@ func (m *step) recall() {
 	started := MayLive(m.Job.Phase) || !a.StartedAt.IsZero()
 	for i := range m.Ranks {
 		r := &m.Ranks[i]
-		r.Asked = true
+		r.Asked = m.leads(i)
 		if started {
 			r.Granted, r.Started, r.Phase = true, true, api.RankStarting
 		}
@@ -322,7 +322,9 @@ func (m *step) beginAttempt(plan api.Plan) {
 	m.setPlan(plan)
 	m.enter(api.JobPlacing, Cause{})
 	for i := range m.Ranks {
-		m.ask(i, 0)
+		if m.leads(i) {
+			m.ask(i, 0)
+		}
 	}
 	m.do(Preflight{m.Job.Attempt, plan})
 	m.start(TimerRenew, m.Rules.Renewal)
@@ -367,9 +369,25 @@ func (e PreflightFailed) home(m *step) {
 	m.place()
 }
 
+// leads reports whether a rank is the first on its node: it is granted what all ranks there
+// need.
+func (m *step) leads(rank int) bool {
+	return slices.IndexFunc(m.Ranks, func(r Rank) bool { return r.Node == m.Ranks[rank].Node }) == rank
+}
+
+// ask asks for the grant of a rank that leads.
 func (m *step) ask(rank int, wait time.Duration) {
 	m.Ranks[rank].Asked = true
-	m.do(AskGrant{m.Job.Attempt, m.Job.Epoch, m.attempt().Plan.Ranks[rank], wait})
+	m.do(AskGrant{m.Job.Attempt, m.Job.Epoch, m.attempt().Plan.Grant(rank), wait})
+}
+
+// eachOn changes the ranks on a node.
+func (m *step) eachOn(node api.NodeID, change func(*Rank)) {
+	for i := range m.Ranks {
+		if m.Ranks[i].Node == node {
+			change(&m.Ranks[i])
+		}
+	}
 }
 
 func (e Granted) home(m *step) {
@@ -379,7 +397,7 @@ func (e Granted) home(m *step) {
 	case m.Job.Phase != api.JobPlacing || !r.Asked:
 		m.do(Release{e.Attempt, m.Job.Epoch, e.Rank, e.Node})
 	default:
-		r.Granted, r.busy, r.Phase = true, false, api.RankGranted
+		m.eachOn(r.Node, func(r *Rank) { r.Granted, r.busy, r.Phase = true, false, api.RankGranted })
 		m.nextGrant()
 		m.startIfReady()
 	}
@@ -412,7 +430,7 @@ func (e GrantRefused) home(m *step) {
 		m.fail(Failure{Cause: e.Cause, Rank: -1})
 		return
 	}
-	r.busy = true
+	m.eachOn(r.Node, func(r *Rank) { r.busy = true })
 	m.enter(api.JobPlacing, e.Cause)
 	m.nextGrant()
 }
@@ -457,8 +475,9 @@ func (m *step) nextGrant() {
 func (m *step) askAgain() {
 	m.inLine = false
 	for i := range m.Ranks {
-		m.Ranks[i] = Rank{Node: m.Ranks[i].Node}
-		m.ask(i, 0)
+		if m.Ranks[i] = (Rank{Node: m.Ranks[i].Node}); m.leads(i) {
+			m.ask(i, 0)
+		}
 	}
 }
 

@@ -80,9 +80,9 @@ type Rank struct {
 	Node api.NodeID
 	// Phase is where it is; empty before it has its grant.
 	Phase api.RankPhase
-	// Asked says that a grant was asked for and not given back.
+	// Asked says that a grant was asked for and not given back, of the first rank on its node.
 	Asked bool
-	// Granted says that it was given.
+	// Granted says that it was given, to all ranks on the node.
 	Granted bool
 	// Started says that the node was told to start it, so that it may live until it ended.
 	Started bool
