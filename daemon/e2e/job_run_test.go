@@ -115,6 +115,9 @@ func (j *jobs) testStatus(t *testing.T) {
 			if test.status != 0 && got.err == "" {
 				t.Errorf("it does not say why: %+v", got)
 			}
+			if test.name == "no place" && !strings.Contains(got.err, "with --ranks-per-node 3, 3 would do") {
+				t.Errorf("it does not say how it could be tried: %+v", got)
+			}
 		})
 	}
 	t.Run("no daemon", func(t *testing.T) {

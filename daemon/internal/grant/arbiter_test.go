@@ -277,6 +277,28 @@ func TestTheOwnerDecides(t *testing.T) {
 	})
 }
 
+// What several processes live in is free after the last of them, before and after a restart
+// of the daemon.
+func TestSeveralProcessesLiveInOneGrant(t *testing.T) {
+	on(t, func(t *testing.T, d *scenario) {
+		is := is.New(t)
+		d.now(wants(1, 0))
+		is.True(d.Occupy(rank(1).Rank, 1) && d.Occupy(rank(1).Rank, 1))
+		is.NoErr(d.Restore(wants(2, 0)))
+		is.NoErr(d.Restore(wants(2, 0)))
+		waiting := d.ask(wants(3, time.Hour))
+		for i := range 4 {
+			is.True(!answered(waiting))
+			if i < 2 {
+				is.NoErr(d.Release(rank(i+1), 1))
+			}
+			d.Vacate(rank(i/2 + 1).Rank)
+			synctest.Wait()
+		}
+		is.Equal((<-waiting).State, api.GrantHeld)
+	})
+}
+
 func TestARestartRestoresWhatRunsOn(t *testing.T) {
 	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)

@@ -229,7 +229,9 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 	if old := m.procs[in.Rank]; old != nil {
 		return nil // it was told before
 	}
-	if m.grants[in.Rank.String()].Before(time.Now()) {
+	lead := in.Rank
+	lead.Rank = in.Plan.Lead(in.Rank.Rank)
+	if m.grants[lead.String()].Before(time.Now()) {
 		m.w.breaks("%s was started without a grant", in.Rank)
 	}
 	p := &process{at: m, doc: api.Rank{Job: in.Rank.Job, Attempt: in.Rank.Attempt, Rank: in.Rank.Rank, Epoch: in.Epoch, SpecSHA256: api.SpecSHA256(in.Spec), Phase: api.RankRunning}}

@@ -2,6 +2,8 @@ package job
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +32,38 @@ func TestSuccess(t *testing.T) {
 			is.Equal(len(m.grants), 0)
 			is.Equal(len(m.actors()), 0)
 		}
+	})
+}
+
+// A node with several ranks grants once, and each of them is looked after: one that fails
+// ends them all.
+func TestSeveralRanksANode(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("exit", "42", "4", "2m"), a, b)
+		r.Placement.Ranks, r.Placement.RanksPerNode = 6, 3
+		id := a.submits(r)
+		a.until(id, api.JobRunning, time.Second)
+		is.Equal(w.living(id), 6)
+		for i, m := range []*machine{a, b} {
+			is.Equal(slices.Collect(maps.Keys(m.grants)), []string{api.RankRef{Job: id, Attempt: 1, Rank: 3 * i}.String()})
+		}
+		got, err := a.Get(t.Context(), a.person(), api.JobSelect{Job: id})
+		is.NoErr(err)
+		is.Equal(len(got.Ranks), 6)
+		list, err := a.List(t.Context(), a.person(), api.JobListParams{})
+		is.NoErr(err)
+		is.Equal(list.Jobs[0].Nodes, []api.NodeID{a.id, b.id})
+		is.Equal(list.Jobs[0].Ranks, 6)
+		pass(time.Minute) // renewals list all of them
+		is.Equal(w.living(id), 6)
+		job := a.until(id, api.JobFailed, 2*time.Minute)
+		is.Equal(code(t, job), 42)
+		is.Equal(*job.Attempts[0].FirstFailed, 4)
+		pass(time.Second)
+		is.Equal(w.living(id), 0)
+		is.Equal(len(a.grants)+len(b.grants), 0)
 	})
 }
 

@@ -503,7 +503,7 @@ func (m *memory) DropJobs(ids []api.JobID) error {
 // Plan places ranks on the named nodes, or the first in sight.
 func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error) {
 	m := p.m
-	reached, nodes := m.Reached(), spec.Placement.Nodes
+	reached, nodes, perNode := m.Reached(), spec.Placement.Nodes, spec.Placement.PerNode()
 	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
 		over := make(chan struct{})
 		m.clock().AfterFunc(slow, func() { close(over) })
@@ -515,11 +515,11 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 		}
 	}
 	for _, n := range reached {
-		if len(nodes) < max(spec.Placement.Ranks, 1) && !slices.Contains(nodes, n) {
+		if len(nodes) < max(spec.Placement.Ranks/perNode, 1) && !slices.Contains(nodes, n) {
 			nodes = append(slices.Clone(nodes), n)
 		}
 	}
-	if len(nodes) < spec.Placement.Ranks {
+	if len(nodes) < spec.Placement.Ranks/perNode {
 		return api.Plan{}, api.NewError(api.ReasonNotEnoughNodes, "")
 	}
 	plan := api.Plan{Backend: api.BackendRing, Shape: api.ShapeRing}
@@ -528,8 +528,8 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 	} else if backend == api.BackendAuto && mlx[nodes[0]].Version != "0.32.2" {
 		return m.w.jaccl(api.BackendJACCLRing, nodes)
 	}
-	for i, n := range nodes {
-		plan.Ranks = append(plan.Ranks, api.PlanRank{Rank: i, Node: n, GPU: api.GPUExclusive})
+	for i := range len(nodes) * perNode {
+		plan.Ranks = append(plan.Ranks, api.PlanRank{Rank: i, Node: nodes[i/perNode], GPU: api.GPUExclusive})
 		plan.Hosts = append(plan.Hosts, []string{fmt.Sprintf("10.0.0.%d", i+1)})
 	}
 	return plan, nil

@@ -56,6 +56,10 @@ func TestWhatIsNotStarted(t *testing.T) {
 		"a ring without addresses": {func(m *mac, p *api.PeerStartParams) {
 			p.Plan.Ranks = append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.homeID})
 		}, api.ReasonBadValue},
+		"a rank beside it that the spec does not ask for": {func(m *mac, p *api.PeerStartParams) {
+			p.Plan.Ranks = append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.id})
+			p.Plan.Hosts = [][]string{{"127.0.0.1:4000"}, {"127.0.0.1:4001"}}
+		}, api.ReasonBadValue},
 		"a variable that is not passed": {func(m *mac, p *api.PeerStartParams) { p.Environment = map[string]string{"LD_PRELOAD": "x"} }, api.ReasonBadValue},
 		"no epoch":                      {func(m *mac, p *api.PeerStartParams) { p.Epoch = 0 }, api.ReasonHomeNotProven},
 		"no lease":                      {func(m *mac, p *api.PeerStartParams) { p.LeaseS = 0 }, api.ReasonBadValue},

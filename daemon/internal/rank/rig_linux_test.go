@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -79,7 +80,7 @@ func newMac(t testing.TB) *mac {
 	own, home := newKey(t), newKey(t)
 	m := &mac{
 		t: t, job: api.NewJobID(), folder: folder, id: idOf(own), homeID: idOf(home), home: home, clock: clock, scenario: peertest.NewNetwork(),
-		grants:   &grants{held: map[api.RankRef]bool{}, epochs: map[api.JobID]uint64{}},
+		grants:   &grants{held: map[api.RankRef]int{}, epochs: map[api.JobID]uint64{}},
 		preparer: &preparer{}, supervisor: &supervisor{Supervisor: platform.Supervisor},
 		members: map[api.NodeID]ed25519.PublicKey{}, accounts: map[string]prepare.Account{"root": {Name: "root"}},
 	}
@@ -377,15 +378,16 @@ func (d *documents) Put(kind api.Kind, name string, value any, unknown map[strin
 // grants is an arbiter that has enough for everybody.
 type grants struct {
 	mu     sync.Mutex
-	held   map[api.RankRef]bool // occupied?
+	held   map[api.RankRef]int // by how many processes
 	epochs map[api.JobID]uint64
+	bytes  int64 // of each; 0 = 1 MiB
 }
 
 func (g *grants) give(ref api.RankRef, epoch uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, known := g.held[ref]; !known {
-		g.held[ref] = false
+		g.held[ref] = 0
 	}
 	g.epochs[ref.Job] = max(g.epochs[ref.Job], epoch)
 }
@@ -400,18 +402,19 @@ func (g *grants) forget() {
 func (g *grants) restore(lent api.PeerGrantParams, lease time.Duration) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if lent.GPU != api.GPUShared || lent.MemoryBytes != 1<<20 || !lent.Principal.Valid() || lease <= 0 {
+	if lent.GPU != api.GPUShared || lent.MemoryBytes != cmp.Or(g.bytes, 1<<20) || !lent.Principal.Valid() || lease <= 0 {
 		return fmt.Errorf("restored as %+v", lent)
 	}
 	ref, err := api.ParseRankRef(lent.Holder)
-	g.held[ref], g.epochs[ref.Job] = true, lent.Epoch
+	g.held[ref]++
+	g.epochs[ref.Job] = lent.Epoch
 	return err
 }
 
 func (g *grants) occupied(ref api.RankRef) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.held[ref]
+	return g.held[ref] > 0
 }
 
 func (g *grants) Occupy(ref api.RankRef, epoch uint64) bool {
@@ -420,14 +423,14 @@ func (g *grants) Occupy(ref api.RankRef, epoch uint64) bool {
 	if _, ok := g.held[ref]; !ok || epoch < g.epochs[ref.Job] {
 		return false
 	}
-	g.held[ref] = true
+	g.held[ref]++
 	return true
 }
 
 func (g *grants) Vacate(ref api.RankRef) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held[ref] = false
+	g.held[ref]--
 }
 
 func (g *grants) Renew(job api.JobID, _ int, epoch uint64, _ time.Duration) (int, error) {

@@ -68,6 +68,13 @@ func TestRequest(t *testing.T) {
 		{"--max-nodes 2 x", func(r *api.JobRequest) {
 			r.Placement.Ranks, r.Placement.MinNodes, r.Placement.MaxNodes = 0, 1, 2
 		}},
+		{"--ranks-per-node 2 x", func(r *api.JobRequest) { r.Placement.Ranks, r.Placement.RanksPerNode = 2, 2 }},
+		{"--ranks-per-node 2 --nodes mac-studio,mac-mini x", func(r *api.JobRequest) {
+			r.Placement.Ranks, r.Placement.RanksPerNode, r.Placement.Nodes = 4, 2, []api.NodeID{studio, mini}
+		}},
+		{"-n 8 --ranks-per-node 4 --backend ring x", func(r *api.JobRequest) {
+			r.Placement.Ranks, r.Placement.RanksPerNode, r.Placement.Backend = 8, 4, api.BackendRing
+		}},
 		{"--backend jaccl-ring --memory 24GiB --gpu shared --network en0 --network 10.0.0.0/24 x", func(r *api.JobRequest) {
 			p := &r.Placement
 			p.Backend, p.MemoryBytes, p.GPU, p.Networks = api.BackendJACCLRing, 24<<30, api.GPUShared, []string{"en0", "10.0.0.0/24"}
@@ -131,27 +138,32 @@ func TestRequestValuesAndEnvironments(t *testing.T) {
 
 func TestRequestThatMakesNoSense(t *testing.T) {
 	for args, want := range map[string]string{
-		"--backend mpi x":                        "auto, jaccl, jaccl-ring, ring",
-		"--gpu half x":                           "exclusive, shared, none",
-		"--stdin 1 x":                            "all, 0, none",
-		"-n -1 x":                                "cannot be negative",
-		"-n 2 --min-nodes 2 x":                   "use one or the other",
-		"--min-nodes 3 --max-nodes 2 x":          "more than --max-nodes",
-		"-n 1 --nodes mac-studio,mac-mini x":     "--nodes names 2 nodes",
-		"--memory lots x":                        "24GiB",
-		"--env 1A=2 x":                           "NAME or NAME=VALUE",
-		"--env NOT_SET x":                        "NOT_SET is not set here",
-		"--publish http x":                       "PORT or lan:PORT",
-		"--publish 70000 x":                      "from 1 to 65535",
-		"--label a x":                            "KEY=VALUE",
-		"--max-attempts 65 x":                    "1 to 64",
-		"--deadline-run -1s x":                   "--deadline-run must be a length of time",
-		"-d --stdin all x":                       "use --stdin none with --detach",
-		"-d -t x":                                "contradict",
-		"-n 2 -t --stdin all x":                  "use --stdin 0 with --tty",
-		"--nodes mac x":                          "Several nodes have a name or id that begins with \"mac\"",
-		"--nodes nobody x":                       "There is no node called \"nobody\"",
-		"--rank0 csm7nbfrcayqev4f --exclude x x": "There is no node called \"x\"",
+		"--backend mpi x":                    "auto, jaccl, jaccl-ring, ring",
+		"--gpu half x":                       "exclusive, shared, none",
+		"--stdin 1 x":                        "all, 0, none",
+		"-n -1 x":                            "cannot be negative",
+		"-n 2 --min-nodes 2 x":               "use one or the other",
+		"--min-nodes 3 --max-nodes 2 x":      "more than --max-nodes",
+		"-n 1 --nodes mac-studio,mac-mini x": "--nodes names 2 nodes",
+		"--ranks-per-node 0 x":               "--ranks-per-node must be 1 to 32",
+		"--ranks-per-node 33 x":              "--ranks-per-node must be 1 to 32",
+		"-n 3 --ranks-per-node 2 x":          "--ranks is 3, which --ranks-per-node 2 does not divide",
+		"-n 2 --ranks-per-node 2 --nodes mac-studio,mac-mini x": "--nodes names 2 nodes, which must all be used, but --ranks is 2, for 1",
+		"--ranks-per-node 2 --backend jaccl x":                  "use --backend ring with --ranks-per-node",
+		"--memory lots x":                                       "24GiB",
+		"--env 1A=2 x":                                          "NAME or NAME=VALUE",
+		"--env NOT_SET x":                                       "NOT_SET is not set here",
+		"--publish http x":                                      "PORT or lan:PORT",
+		"--publish 70000 x":                                     "from 1 to 65535",
+		"--label a x":                                           "KEY=VALUE",
+		"--max-attempts 65 x":                                   "1 to 64",
+		"--deadline-run -1s x":                                  "--deadline-run must be a length of time",
+		"-d --stdin all x":                                      "use --stdin none with --detach",
+		"-d -t x":                                               "contradict",
+		"-n 2 -t --stdin all x":                                 "use --stdin 0 with --tty",
+		"--nodes mac x":                                         "Several nodes have a name or id that begins with \"mac\"",
+		"--nodes nobody x":                                      "There is no node called \"nobody\"",
+		"--rank0 csm7nbfrcayqev4f --exclude x x":                "There is no node called \"x\"",
 	} {
 		t.Run(args, func(t *testing.T) {
 			is := is.New(t)

@@ -50,11 +50,12 @@ func jobScreens(t *testing.T) map[string]func(*Page) {
 			}
 			view.Published(w, ports)
 		},
-		"plan":      func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
-		"plan_wide": func(w *Page) { wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
-		"plan_none": func(w *Page) { view.Plan(w, noPlan(), called()) },
-		"env":       func(w *Page) { view.Preflight(w, preflight(), called()) },
-		"env_wide":  func(w *Page) { wide.Preflight(w, preflight(), called()) },
+		"plan":        func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_wide":   func(w *Page) { wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_beside": func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: besidePlan()}, called()) },
+		"plan_none":   func(w *Page) { view.Plan(w, noPlan(), called()) },
+		"env":         func(w *Page) { view.Preflight(w, preflight(), called()) },
+		"env_wide":    func(w *Page) { wide.Preflight(w, preflight(), called()) },
 		"env_alike": func(w *Page) {
 			p := api.JobPreflightResult{Nodes: preflight().Nodes[:1]}
 			view.Preflight(w, p, called())
@@ -74,6 +75,17 @@ func samplePlan() *api.Plan {
 			Facts: map[string]json.RawMessage{"available_bytes": raw(`51539607552`)}}},
 		Notes: []api.Cause{{Reason: api.ReasonNotMeasured, Message: "The GPU of mac-mini was never measured.", Remedy: "fulmen measure gpu mac-mini"}},
 	}
+}
+
+// besidePlan is of two ranks on each of two Macs.
+func besidePlan() *api.Plan {
+	p := samplePlan()
+	p.Ranks = nil
+	for rank, node := range []api.NodeID{studio, studio, mini, mini} {
+		p.Ranks = append(p.Ranks, api.PlanRank{Rank: rank, Node: node, GPU: api.GPUExclusive})
+	}
+	p.Links = []api.PlanLink{{From: 1, To: 2, Kind: api.LinkTB5}, {From: 0, To: 3, Kind: api.LinkTB5}}
+	return p
 }
 
 func noPlan() api.JobPlanResult {
@@ -177,6 +189,7 @@ func TestProgress(t *testing.T) {
 			[]api.Rank{{Phase: api.RankPreparing, PreparedAt: before(0)}, {Rank: 1, Phase: api.RankPreparing}}, "starting on mac-studio, mac-mini; mac-mini is being prepared"},
 		{api.Job{Phase: api.JobHandshake, Attempt: 1, Attempts: joined}, []api.Rank{{Handshake: &api.Handshake{Missing: []int{1}}}}, "handshake: 1 of 2 connected; waiting for rank 1 on mac-mini"},
 		{api.Job{Phase: api.JobRunning, Attempt: 1, Attempts: joined}, nil, "running on mac-studio, mac-mini over ring, unencrypted"},
+		{api.Job{Phase: api.JobRunning, Attempt: 1, Attempts: []api.Attempt{{Attempt: 1, Plan: besidePlan()}}}, nil, "running on mac-studio, mac-mini over ring, unencrypted"},
 		{api.Job{Phase: api.JobBackoff, Attempt: 1, Message: "mac-mini was lost.", NextAttemptAt: before(-3 * time.Second)}, nil, "attempt 1 failed: mac-mini was lost; the next one begins in 3 s"},
 		{api.Job{Phase: api.JobHomeLost, Home: mini, WaitingFor: "mac-mini"}, nil, "its home, mac-mini, is lost; waiting for mac-mini"},
 		{api.Job{Phase: api.JobEnding, Reason: api.ReasonRankFailed}, nil, "ending: A rank ended with an error"},

@@ -48,8 +48,8 @@ func (m *machine) spawnRank(from *machine, e SpawnRank) {
 		return
 	}
 	for _, p := range m.w.procs {
-		if p.attempt != e.Attempt {
-			continue
+		if p.attempt != e.Attempt || p.epoch != e.Epoch {
+			continue // or of another home's attempt of the same number
 		}
 		if !p.ready {
 			m.w.fatal(fmt.Sprintf("%d/%d runs, and %d/%d is not prepared", e.Attempt, e.Rank, p.attempt, p.rank))

@@ -57,6 +57,7 @@ type machine struct {
 
 type process struct {
 	attempt, rank int
+	epoch         uint64 // of the home that has begun it
 	on            *machine
 	lease, death  time.Duration // death: -1 while not decided
 	exit          *api.Exit
@@ -282,7 +283,8 @@ func (m *machine) askVotes(e AskVotes) {
 	}
 }
 
-// plan is a fixed placement: the first two nodes in sight, this one not always first.
+// plan is a fixed placement: the first two nodes in sight, this one not always first; at
+// times with two ranks on each.
 func (m *machine) plan() Event {
 	var free []api.NodeID
 	for _, n := range m.w.nodes {
@@ -296,7 +298,11 @@ func (m *machine) plan() Event {
 	if m.w.rng.IntN(2) == 0 {
 		slices.Reverse(free)
 	}
-	return Planned{planOn([]api.Backend{api.BackendRing, api.BackendJACCL}[m.w.rng.IntN(2)], free[:2]...)}
+	backend, nodes := []api.Backend{api.BackendRing, api.BackendJACCL}[m.w.rng.IntN(2)], free[:2]
+	if backend == api.BackendRing && m.w.rng.IntN(3) == 0 {
+		nodes = []api.NodeID{free[0], free[0], free[1], free[1]}
+	}
+	return Planned{planOn(backend, nodes...)}
 }
 
 func (m *machine) startRank(from *machine, e StartRank) {
@@ -304,7 +310,7 @@ func (m *machine) startRank(from *machine, e StartRank) {
 	if m.fenced(from, e.Epoch) || m.ended[e.Attempt] {
 		return
 	}
-	p := &process{attempt: e.Attempt, rank: e.Rank, on: m, lease: w.now + e.Lease, death: -1}
+	p := &process{attempt: e.Attempt, rank: e.Rank, epoch: e.Epoch, on: m, lease: w.now + e.Lease, death: -1}
 	w.procs = append(w.procs, p)
 	w.starts[e.Attempt] = true
 	if e.Wait {
