@@ -274,8 +274,29 @@ func (n *Node) candidates(node api.NodeID) []transport.Candidate {
 				all = append(all, c)
 			}
 		}
+		return all
 	}
-	return all
+	network, _ := n.network(node)
+	paths := n.transport.Paths(node)
+	return slices.DeleteFunc(all, func(c transport.Candidate) bool { return isServed(c, paths, network) })
+}
+
+// isServed reports whether a path over IPv4 joins the interfaces that an address of IPv6
+// would, as the member's network document says which one has it.
+func isServed(c transport.Candidate, paths []transport.Path, network api.Network) bool {
+	if c.Address.Addr().Is4() {
+		return false
+	}
+	for _, path := range paths {
+		if path.State != api.PathActive || path.Interface != c.Interface || !path.Address.Addr().Is4() {
+			continue
+		}
+		if i := slices.IndexFunc(network.Interfaces, func(i api.Interface) bool { return i.Name == path.PeerInterface }); i >= 0 &&
+			slices.ContainsFunc(network.Interfaces[i].Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr() == c.Address.Addr().WithZone("") }) {
+			return true
+		}
+	}
+	return false
 }
 
 // rosterChanged follows a change of who belongs.

@@ -70,7 +70,11 @@ func (r *Replica) soonLocked(n int) time.Duration {
 func (r *Replica) compareLaterLocked(near []*peer, few int, about ...api.NodeID) {
 	few = min(few, len(near))
 	for _, p := range near[:few] {
-		r.compareSoonLocked(p, r.soonLocked(len(near)))
+		if len(about) == 0 {
+			r.compareSoonLocked(p, r.soonLocked(len(near)))
+			continue
+		}
+		r.clock.AfterFunc(r.soonLocked(len(near)), func() { r.compareUnreached([]*peer{p}, about) })
 	}
 	rest := near[few:]
 	if len(rest) == 0 {
@@ -80,22 +84,26 @@ func (r *Replica) compareLaterLocked(near []*peer, few int, about ...api.NodeID)
 	if len(about) > 0 {
 		wait = r.timing.Notify
 	}
-	r.clock.AfterFunc(wait, func() {
-		var reached []map[api.NodeID]bool
-		for _, p := range rest {
-			reached = append(reached, r.reachedBy(p.node, about...))
+	r.clock.AfterFunc(wait, func() { r.compareUnreached(rest, about) })
+}
+
+// compareUnreached compares with those of some neighbours that say of no path to one of
+// the nodes that there is news about, and with all where it is about no node.
+func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
+	var reached []map[api.NodeID]bool
+	for _, p := range near {
+		reached = append(reached, r.reachedBy(p.node, about...))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, p := range near {
+		isReached := func(node api.NodeID) bool {
+			return node == p.node || node == r.self || r.peers[node] != nil && reached[i][node]
 		}
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for i, p := range rest {
-			isReached := func(node api.NodeID) bool {
-				return node == p.node || node == r.self || r.peers[node] != nil && reached[i][node]
-			}
-			if len(about) == 0 || slices.ContainsFunc(about, func(node api.NodeID) bool { return !isReached(node) }) {
-				r.compareSoonLocked(p, r.soonLocked(len(rest)))
-			}
+		if len(about) == 0 || slices.ContainsFunc(about, func(node api.NodeID) bool { return !isReached(node) }) {
+			r.compareSoonLocked(p, r.soonLocked(len(near)))
 		}
-	})
+	}
 }
 
 // reachedBy are the nodes, of some or of all, to which a neighbour says that it has a path.

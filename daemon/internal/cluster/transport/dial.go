@@ -22,6 +22,7 @@ type way struct {
 // attempt is the trying of a way.
 type attempt struct {
 	next     time.Duration // on Clock.Boot
+	second   time.Duration // until when one of IPv4 by the same interface goes first
 	failures int
 	running  bool
 	led      place // which interfaces it joined; zero where it never did
@@ -49,6 +50,9 @@ const (
 	// firstAfter is how long the node with the higher id leaves the dialling to
 	// the other one, so that not both do it.
 	firstAfter = 300 * time.Millisecond
+	// ipv6After is how long IPv6 is left alone where IPv4 by the same interface has not
+	// failed: most likely both lead to one place, and the peer's document soon tells so.
+	ipv6After = time.Second
 	// retryFirst and retryMost bound the pause between tries of a way: nothing
 	// announces that a network in between works again.
 	retryFirst = time.Second
@@ -94,13 +98,16 @@ func (t *Transport) dialAll() (next time.Duration) {
 				if t.options.Identity.Node > p.node {
 					a.next = now + firstAfter
 				}
+				if slices.ContainsFunc(wanted, func(o way) bool { return w.isAfter(o) && (p.attempts[o] == nil || p.attempts[o].failures == 0) }) {
+					a.second = now + ipv6After
+				}
 				p.attempts[w] = a
 			}
 			if a.running || !t.isWorthLocked(p, w) {
 				continue
 			}
-			if a.next > now {
-				next = min(next, a.next-now)
+			if due := max(a.next, a.second); due > now {
+				next = min(next, due-now)
 				continue
 			}
 			if running++; running > dialsAtOnce {
@@ -111,6 +118,11 @@ func (t *Transport) dialAll() (next time.Duration) {
 		}
 	}
 	return next
+}
+
+// isAfter reports whether another way goes first: of IPv4, by the same interface.
+func (w way) isAfter(o way) bool {
+	return w.to.Addr().Is6() && o.to.Addr().Is4() && w.iface == o.iface
 }
 
 // waysLocked are how a peer can be dialled, the best interface first.
@@ -179,6 +191,11 @@ func (t *Transport) try(p *peer, w way, a *attempt) {
 	pause := min(retryFirst<<min(a.failures, 10), retryMost)
 	a.failures++
 	a.next = now + pause
+	for o, second := range p.attempts {
+		if o.isAfter(w) {
+			second.second = 0
+		}
+	}
 	t.mu.Unlock()
 	t.options.Log.Debug("a path ended, or came to nothing", "node", p.node, "interface", w.iface, "to", w.to, "error", err, "again_in", pause)
 	t.wake.Wake()
