@@ -17,7 +17,7 @@ import (
 // eventsSettle is how long events wait for what belongs together: a cable that is
 // pulled changes documents of both ends, and a job runs through its first phases
 // faster than anybody reads.
-const eventsSettle = 100 * time.Millisecond
+const eventsSettle = 250 * time.Millisecond
 
 // eventsBegin is the longest that events wait for this machine to be looked at.
 const eventsBegin = 10 * time.Second

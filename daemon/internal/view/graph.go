@@ -20,6 +20,9 @@ const (
 	// graphSettle is how long the graph waits after a change for those that belong
 	// to it: a plugged cable changes three documents at each end.
 	graphSettle = 20 * time.Millisecond
+	// farSettle is how long it waits after a change of paths between other Macs alone:
+	// while Macs join there is one for each two of them.
+	farSettle = 250 * time.Millisecond
 	// mostRest bounds how long something that is derived rests.
 	mostRest = time.Second
 )
@@ -100,29 +103,66 @@ func (g *Graph) CablesNow() []api.Cable {
 func (g *Graph) Run(ctx context.Context) error {
 	found, documents := g.cfg.Ledger.Follow(ledger.WatchOptions{Name: "graph", Filter: ledger.Filter{Kinds: topology.Kinds()}, Passive: true})
 	defer documents.Close()
-	defer g.cfg.Staleness.OnStale(g.draw)()
+	near, far := waker.New(), waker.New()
+	defer g.cfg.Staleness.OnStale(near.Wake)()
 	g.see(ledger.Change{Put: found})
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() {
+		for {
+			change, err := documents.Next(ctx)
+			if err != nil {
+				return
+			}
+			if g.see(change); change.Whole || !g.isFar(change) {
+				near.Wake()
+			}
+			far.Wake()
+		}
+	})
 	for {
 		began := time.Now()
 		g.draw()
 		drawn := time.Now()
-		change, err := documents.Next(ctx)
-		if err != nil {
-			return err
-		}
-		g.see(change)
-		rest := restAfter(drawn.Sub(began), graphSettle) - time.Since(drawn)
-		settled, cancel := context.WithTimeout(ctx, max(rest, graphSettle))
-		for err == nil && !change.Whole {
-			if change, err = documents.Next(settled); err == nil {
-				g.see(change)
+		settle := graphSettle
+		select {
+		case <-ctx.Done():
+		case <-near:
+		case <-far:
+			if !wokenWithin(ctx, farSettle, near) {
+				settle = 0
 			}
 		}
-		cancel()
+		wokenWithin(ctx, max(restAfter(drawn.Sub(began), graphSettle)-time.Since(drawn), settle), nil)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		for _, w := range []waker.Waker{near, far} { // what is drawn has all that came until now
+			select {
+			case <-w:
+			default:
+			}
+		}
 	}
+}
+
+// wokenWithin waits until it is woken, and is false where that took too long or ctx ended.
+func wokenWithin(ctx context.Context, d time.Duration, woken <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-woken:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// isFar reports whether a change is of paths between other Macs alone.
+func (g *Graph) isFar(change ledger.Change) bool {
+	isNear := func(key api.Key) bool { return key.Kind != api.KindReach || key.Node == g.cfg.Ledger.Node() }
+	return !slices.ContainsFunc(change.Put, func(r *ledger.Record) bool { return isNear(r.Key()) }) && !slices.ContainsFunc(change.Del, isNear)
 }
 
 // see tells the conditions of every version of this node's receptacles and networks: one that

@@ -153,6 +153,7 @@ func TestGraphOutlivesALag(t *testing.T) {
 			drafts = append(drafts, ledger.Draft{Kind: api.KindThunderbolt, Name: port.PortNumber.String(), Value: port})
 		}
 		is.NoErr(r.writer.Put(drafts...)) // more at once than the watcher's queue takes
+		time.Sleep(graphSettle)
 		synctest.Wait()
 		is.Equal(len(r.Current().Cables), 20)
 		r.plug(t, 20, false)

@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/topology"
+	"fulmen/native"
 )
 
 // follow applies changes of documents, after those that were there, until ctx ends.
@@ -23,7 +24,8 @@ func (n *Node) follow(ctx context.Context, before []*ledger.Record, documents *l
 			return
 		}
 		held.follow(change, n.addressesLost) // at once: somebody may be about to call there
-		if !n.settle(ctx) {                  // what follows is slow, and somebody waits for the news itself
+		// What follows is slow, and somebody waits for the news itself.
+		if !native.Pause(ctx, n.options.Platform.Clock, settleFor) {
 			return
 		}
 		n.apply(change.Put)

@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/topology"
 	"fulmen/native"
 	"fulmen/native/waker"
 )
@@ -36,7 +37,8 @@ type Node struct {
 	twins      *twins
 	denials    denials
 	clocks     *clocks
-	wake       waker.Waker // paths, candidates or the roster have changed
+	wake       waker.Waker // paths, documents or the roster have changed
+	sought     waker.Waker // candidates of members have
 	nonMembers waker.Waker // Macs that wait have come or gone
 	joining    sync.Mutex  // one pairing at a time changes the cluster
 	watchers   waker.Listeners[func()]
@@ -49,6 +51,7 @@ type Node struct {
 	up      map[api.NodeID]bool                  // who was told to be reachable
 	met     map[api.NodeID][]transport.Candidate // where a member was met at pairing
 	tried   map[api.NodeID]bool                  // whose wrong codes are published
+	found   map[api.NodeID]bool                  // of whom discovery has other candidates
 	saved   Met
 	gone    bool // this node was removed, and that was told
 
@@ -58,8 +61,8 @@ type Node struct {
 // New makes a node that does nothing before Run.
 func New(o Options) (*Node, error) {
 	n := &Node{
-		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: waker.New(), nonMembers: waker.New(), inbox: pairing.NewInbox(),
-		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, reported: finderState{networks: map[api.NodeID]*ledger.Record{}},
+		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: waker.New(), sought: waker.New(), nonMembers: waker.New(), inbox: pairing.NewInbox(),
+		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, found: map[api.NodeID]bool{}, reported: finderState{networks: map[api.NodeID]*ledger.Record{}},
 	}
 	n.book = pairing.NewBook(o.Platform.Clock, n.bookChanged)
 	var err error
@@ -136,7 +139,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	finder, err := discover.New(discover.Options{
 		Self: n.self, Port: port, Discovery: n.options.Platform.Discovery, Clock: n.options.Platform.Clock,
-		Store: n.options.Discovery, Changed: n.found, Denied: n.denials.searched, Log: n.options.Log("discover"),
+		Store: n.options.Discovery, Changed: n.discovered, Denied: n.denials.searched, Log: n.options.Log("discover"),
 	})
 	if err != nil {
 		return err
@@ -208,9 +211,15 @@ func (n *Node) pathChanged(e transport.PathEvent) {
 	n.notify()
 }
 
-// found hears of candidates and strangers.
-func (n *Node) found(c discover.Change) {
-	if len(c.Nodes) > 0 || c.Peers {
+// discovered hears of candidates and strangers.
+func (n *Node) discovered(c discover.Change) {
+	n.mu.Lock()
+	for _, node := range c.Nodes {
+		n.found[node] = true
+	}
+	n.mu.Unlock()
+	n.sought.Wake()
+	if c.Peers {
 		n.wake.Wake()
 	}
 	if c.NonMembers {
@@ -225,36 +234,46 @@ func (n *Node) found(c discover.Change) {
 // of 32 that starts, 62 paths come up together.
 const settleFor = 20 * time.Millisecond
 
-// settle waits for what follows from one hint, and is false where ctx ends.
-func (n *Node) settle(ctx context.Context) bool {
-	if !native.Pause(ctx, n.options.Platform.Clock, settleFor) {
-		return false
-	}
-	select {
-	case <-n.wake:
-	default:
-	}
-	return true
-}
-
 // keep brings what documents say to discovery, candidates to the transport and paths to
 // the documents, after every change.
 func (n *Node) keep(ctx context.Context) {
-	for native.Wait(ctx, n.options.Platform.Clock, native.Forever, n.wake) {
-		if !n.settle(ctx) {
+	for {
+		isAll := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+			isAll = true
+		case <-n.sought:
+		}
+		if !native.Pause(ctx, n.options.Platform.Clock, settleFor) {
 			return
 		}
-		reached := n.reached()
-		graph := n.graph(reached)
-		n.notifyFinder(graph)
-		for _, node := range n.options.Roster.Members() {
-			if node == n.self {
-				continue
-			}
-			n.transport.SetCandidates(node, n.candidates(node))
+		select {
+		case <-n.wake:
+			isAll = true
+		default:
 		}
-		n.publishReach(reached, graph)
-		n.saveMet()
+		n.mu.Lock()
+		found := n.found
+		n.found = map[api.NodeID]bool{}
+		n.mu.Unlock()
+		var reached map[string]api.Reach
+		var graph topology.Graph
+		if isAll {
+			reached = n.reached()
+			graph = n.graph(reached)
+			n.notifyFinder(graph)
+		}
+		for _, node := range n.options.Roster.Members() {
+			if node != n.self && (isAll || found[node]) {
+				n.transport.SetCandidates(node, n.candidates(node))
+			}
+		}
+		if isAll {
+			n.publishReach(reached, graph)
+			n.saveMet()
+		}
 	}
 }
 
