@@ -43,6 +43,10 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 			continue
 		}
 		delete(fields, f.name)
+		if value, is := f.into.(*json.RawMessage); is {
+			*value = raw // it was checked with the whole
+			continue
+		}
 		if err := json.Unmarshal(raw, f.into); err != nil {
 			return Errorf(ReasonMalformedDocument, f.name, "document field %s: %v", f.name, err)
 		}

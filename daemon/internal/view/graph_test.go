@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,15 @@ type fresh struct{}
 func (fresh) IsStale(api.NodeID) bool      { return false }
 func (fresh) OnStale(func()) (done func()) { return func() {} }
 
+// neighbour is the only other member, with a key that is known.
+type neighbour struct{}
+
+var neighbourKey = ed25519.NewKeyFromSeed([]byte(strings.Repeat("n", ed25519.SeedSize)))
+
+func (neighbour) PublicKey(api.NodeID) (ed25519.PublicKey, bool) {
+	return neighbourKey.Public().(ed25519.PublicKey), true
+}
+
 // graphRig is a graph over a ledger in memory, in a bubble.
 type graphRig struct {
 	*Graph
@@ -42,7 +52,7 @@ type graphRig struct {
 func newGraph(t *testing.T, queue int) *graphRig {
 	t.Helper()
 	key := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
-	held, writer, err := ledger.Open(ledger.Options{Key: key, Cluster: "a7937b64b8caa58f03721bb6bacf5c78", Counter: noCounter{}, Queue: queue})
+	held, writer, err := ledger.Open(ledger.Options{Key: key, Cluster: "a7937b64b8caa58f03721bb6bacf5c78", Counter: noCounter{}, Queue: queue, Members: neighbour{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,5 +188,46 @@ func TestGraphTellsConditions(t *testing.T) {
 		is.NoErr(r.writer.Delete(api.KindThunderbolt, "1"))
 		synctest.Wait()
 		is.Equal(len(r.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}})), 0)
+	})
+}
+
+// Paths between other Macs, of which there are many while Macs join, are drawn together, and
+// with whatever else changes.
+func TestGraphTakesItsTimeForPathsOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := newGraph(t, 0)
+		held, writer, err := ledger.Open(ledger.Options{Key: neighbourKey, Cluster: "a7937b64b8caa58f03721bb6bacf5c78", Counter: noCounter{}})
+		is.NoErr(err)
+		peer := api.NodeIDFromKey(ed25519.NewKeyFromSeed([]byte(strings.Repeat("p", ed25519.SeedSize))).Public().(ed25519.PublicKey))
+		n := 0
+		path := func() {
+			n++
+			at := api.PeerAddress{Peer: peer, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(n)})}
+			is.NoErr(writer.Put(ledger.Draft{Kind: api.KindReach, Name: at.String(), Value: api.Reach{
+				Peer: peer, Address: at.Address, Port: 7732, Interface: "en0", Kind: api.LinkEthernet, VerifiedAt: api.TimeOf(time.Now()), State: api.PathActive,
+			}}))
+			record, _ := held.Get(api.Key{Node: held.Node(), Kind: api.KindReach, Name: at.String()})
+			_, err := r.ledger.PutForeign(record.Document())
+			is.NoErr(err)
+		}
+		for range 8 {
+			path()
+			time.Sleep(graphSettle)
+		}
+		synctest.Wait()
+		is.Equal(r.draws.Load(), int64(1))
+		time.Sleep(farSettle - 8*graphSettle)
+		synctest.Wait()
+		is.Equal(r.draws.Load(), int64(2))
+		path()
+		time.Sleep(graphSettle)
+		r.plug(t, 1, true)
+		time.Sleep(graphSettle)
+		synctest.Wait()
+		is.Equal(r.draws.Load(), int64(3))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(r.draws.Load(), int64(3))
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/transport"
 )
 
 // A Mac has more interfaces that are up and have addresses than lead to others.
@@ -51,4 +52,26 @@ func TestInterfacesThatLeadToPeers(t *testing.T) {
 		"en0": {2, rankEthernet}, "en2": {2, rankThunderbolt}, "en5": {1, rankWiFi}, "en10": {1, rankEthernet + rankCostly},
 		"bridge0": {2, rankEthernet}, "utun4": {1, rankVPN},
 	})
+}
+
+// An address of IPv6 is left alone only where IPv4 joins the two interfaces that it would.
+func TestIPv6ThatIPv4Serves(t *testing.T) {
+	is := is.New(t)
+	network := api.Network{Interfaces: []api.Interface{
+		{Name: "en0", Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix("10.0.0.2/24")}, {Address: netip.MustParsePrefix("fe80::2/64")}}},
+		{Name: "en1", Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix("fe80::3/64")}}},
+	}}
+	path := transport.Path{Interface: "en0", PeerInterface: "en0", Address: netip.MustParseAddrPort("10.0.0.2:7732"), State: api.PathActive}
+	at := func(iface, address string) transport.Candidate {
+		return transport.Candidate{Interface: iface, Address: netip.MustParseAddrPort(address)}
+	}
+	same := at("en0", "[fe80::2%en0]:7732")
+	is.True(isServed(same, []transport.Path{path}, network))
+	is.True(!isServed(at("en0", "10.0.0.2:7732"), []transport.Path{path}, network))
+	is.True(!isServed(at("en0", "[fe80::3%en0]:7732"), []transport.Path{path}, network)) // its other interface
+	is.True(!isServed(at("en1", "[fe80::2%en1]:7732"), []transport.Path{path}, network)) // by another of this Mac
+	is.True(!isServed(same, []transport.Path{path}, api.Network{}))                      // it has not told yet
+	failed, over6 := path, path
+	failed.State, over6.Address = api.PathFailed, same.Address
+	is.True(!isServed(same, []transport.Path{failed, over6}, network))
 }

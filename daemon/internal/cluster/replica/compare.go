@@ -105,20 +105,23 @@ const maxParts = 64
 // the neighbour lacks of others it is told to ask itself, which knows who tells it anyway.
 // Unless it is urgent, what is most likely on its way is left alone for a moment.
 func (r *Replica) repair(p *peer, mine *inventory, there []api.NodeVersion, moment time.Duration, how wanted) (again time.Duration, err error) {
-	reached := r.reachedBy(p.node)
+	differing, joined := mine.differing(there), map[api.NodeID]bool{}
+	for node := range differing {
+		joined[node] = r.joined(p.node, node)
+	}
 	r.mu.Lock()
 	c := &p.compare
 	now := r.clock.Boot()
 	var nodes []api.NodeID
 	left := map[api.NodeID]difference{}
 	isAhead := false
-	for node, d := range mine.differing(there) {
+	for node, d := range differing {
 		was, isOld := c.differs[node]
 		isBehind := d.isBehind()
 		// Whoever lacks something is told by the writer, one after the other, who sees to it
 		// where that fails.
 		isOwn := node == r.self || node == p.node
-		isReported := isOwn || (!isBehind || r.peers[node] != nil) && (!d.isAhead() || reached[node])
+		isReported := isOwn || (!isBehind || r.peers[node] != nil) && (!d.isAhead() || joined[node])
 		if isOld = isOld && (!isReported || isBehind || d.lasts(was)); !isOld {
 			was, was.since = d, now
 		}
@@ -129,7 +132,7 @@ func (r *Replica) repair(p *peer, mine *inventory, there []api.NodeVersion, mome
 		case isDue && (isOwn || isLong && (isReported || isBehind) || isBehind && r.peers[node] == nil):
 			nodes = append(nodes, node)
 			continue
-		case isDue && d.isAhead() && !reached[node]:
+		case isDue && d.isAhead() && !joined[node]:
 			isAhead = true
 		case isReported && !isBehind && !isOld && !how.isPlanned:
 			continue // looked at once more is enough: there is always something on its way

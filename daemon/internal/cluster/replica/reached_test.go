@@ -34,15 +34,18 @@ func TestWhoHearsItselfIsNotAsked(t *testing.T) {
 		d.agreedWithin(time.Second)
 		d.wait(3 * time.Second)
 		r, second, third := d.nodes[0].replica, d.nodes[1], d.nodes[2]
+		few := 0
 		asks := func() bool {
 			before := d.net.count(methodDigest)
 			r.mu.Lock()
 			p := r.peers[second.identity.Node]
 			p.compare.agreed = "" // else nothing is asked after nothing has changed
-			r.compareLaterLocked([]*peer{p}, 0, third.identity.Node)
+			r.compareLaterLocked([]*peer{p}, few, third.identity.Node)
 			r.mu.Unlock()
-			d.wait(r.timing.Notify - time.Second)
-			is.Equal(d.net.count(methodDigest), before) // others have time until then
+			if few == 0 {
+				d.wait(r.timing.Notify - time.Second)
+				is.Equal(d.net.count(methodDigest), before) // others have time until then
+			}
 			d.wait(2 * time.Second)
 			return d.net.count(methodDigest) > before
 		}
@@ -53,6 +56,15 @@ func TestWhoHearsItselfIsNotAsked(t *testing.T) {
 		second.reaches(third, api.PathFailed)
 		d.wait(time.Second)
 		is.True(asks())
+		third.reaches(second, api.PathActive) // which is the same path
+		d.wait(time.Second)
+		is.True(!asks())
+		few = 1 // it goes on from there, and soon
+		is.True(!asks())
+		third.reaches(second, api.PathFailed)
+		d.wait(time.Second)
+		is.True(asks())
+		few = 0
 		second.reaches(third, api.PathActive)
 		d.cut(0, 2)
 		d.wait(5 * time.Second)
@@ -111,5 +123,22 @@ func TestWhatCameMeanwhileIsNotAskedFor(t *testing.T) {
 		newer := held
 		newer.Version.Seq++
 		is.True(asks(newer))
+	})
+}
+
+// Of two that meet only the one that begins asks, however much else has come meanwhile.
+func TestOneOfTwoThatMeetAsks(t *testing.T) {
+	onScenario(t, 3, func(is *is.I, d *scenario) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.cut(0, 1)
+		d.wait(3 * time.Second)
+		before := d.net.count(methodDigest)
+		d.join(0, 1)
+		d.wait(100 * time.Millisecond)
+		d.nodes[2].put(api.KindSharing, "", 1) // the other one would ask what this is about
+		d.wait(3 * time.Second)
+		is.Equal(d.net.count(methodDigest), before+1)
 	})
 }

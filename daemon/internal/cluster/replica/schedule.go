@@ -87,18 +87,20 @@ func (r *Replica) compareLaterLocked(near []*peer, few int, about ...api.NodeID)
 	r.clock.AfterFunc(wait, func() { r.compareUnreached(rest, about) })
 }
 
-// compareUnreached compares with those of some neighbours that say of no path to one of
-// the nodes that there is news about, and with all where it is about no node.
+// compareUnreached compares with those of some neighbours that nobody says to have a path
+// to one of the nodes that there is news about, and with all where it is about no node.
 func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
-	var reached []map[api.NodeID]bool
+	joined := map[[2]api.NodeID]bool{}
 	for _, p := range near {
-		reached = append(reached, r.reachedBy(p.node, about...))
+		for _, node := range about {
+			joined[[2]api.NodeID{p.node, node}] = r.joined(p.node, node)
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, p := range near {
+	for _, p := range near {
 		isReached := func(node api.NodeID) bool {
-			return node == p.node || node == r.self || r.peers[node] != nil && reached[i][node]
+			return node == p.node || node == r.self || r.peers[node] != nil && joined[[2]api.NodeID{p.node, node}]
 		}
 		if len(about) == 0 || slices.ContainsFunc(about, func(node api.NodeID) bool { return !isReached(node) }) {
 			r.compareSoonLocked(p, r.soonLocked(len(near)))
@@ -106,20 +108,20 @@ func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
 	}
 }
 
-// reachedBy are the nodes, of some or of all, to which a neighbour says that it has a path.
-// It has met them then: it knows that they are members, and what they have written.
-func (r *Replica) reachedBy(node api.NodeID, of ...api.NodeID) map[api.NodeID]bool {
-	reached := map[api.NodeID]bool{}
-	for _, rec := range r.ledger.List(ledger.Filter{Nodes: []api.NodeID{node}, Kinds: []api.Kind{api.KindReach}}) {
-		peer, _, _ := strings.Cut(rec.Key().Name, "/") // all are looked through for each node that joins
-		if len(of) > 0 && !slices.Contains(of, api.NodeID(peer)) {
+// joined reports whether one of two nodes says that it has a path to the other. They have
+// met then: they know that both are members, and what they have written.
+func (r *Replica) joined(a, b api.NodeID) bool { return r.reaches(a, b) || r.reaches(b, a) }
+
+func (r *Replica) reaches(from, to api.NodeID) bool {
+	for _, rec := range r.ledger.List(ledger.Filter{Nodes: []api.NodeID{from}, Kinds: []api.Kind{api.KindReach}}) {
+		if !strings.HasPrefix(rec.Key().Name, string(to)+"/") {
 			continue
 		}
 		if reach, err := ledger.Shared[api.Reach](rec); err == nil && reach.State != api.PathFailed {
-			reached[reach.Peer] = true
+			return true
 		}
 	}
-	return reached
+	return false
 }
 
 // jitterLocked is a random part of a span.

@@ -143,7 +143,9 @@ func (r *Replica) answerFirst(from api.NodeID, in *api.PeerDigestParams, mine *i
 		c := &p.compare
 		// The caller sees to what differs: whoever came up together with it need
 		// not ask too.
-		c.isForced = c.isForced && p.isBehind
+		if !p.isBehind && !c.isHinted {
+			c.wanted = wanted{}
+		}
 		if out.Same && in.RosterSHA256 == head {
 			c.agreed, c.agreedRoster, c.differs = mine.sum, head, nil
 		}

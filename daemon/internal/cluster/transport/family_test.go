@@ -194,3 +194,50 @@ func TestIPv4ReplacesIPv6AmongAllPaths(t *testing.T) {
 		is.Equal(len(d.nodes[0].active(d.nodes[1])), api.MaxPaths)
 	})
 }
+
+// IPv6 is dialled a second after IPv4 by the same interface, if nobody says until then that
+// it leads nowhere else, and at once where IPv4 fails.
+func TestIPv6WaitsForIPv4(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails, isTold bool
+		first, second int64 // dials in half a second, and in three
+		path          string
+	}{
+		"nobody says": {first: 1, second: 2, path: "169.254.7.1"},
+		"said":        {isTold: true, first: 1, second: 1, path: "169.254.7.1"},
+		"IPv4 fails":  {fails: true, first: 2, path: "fe80::1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			within(t, 2, func(d *scenario) {
+				is := is.New(d.t)
+				a, b := d.nodes[0], d.nodes[1]
+				for _, n := range d.nodes {
+					d.net.AddAddress(n.name, "en5", n.cable4())
+					n.SetInterfaces(n.wired(true))
+				}
+				candidates := d.cabled(b, true)
+				if c.fails {
+					candidates[1].Address = netip.AddrPortFrom(b.cable4(), 1)
+				}
+				a.SetCandidates(b.id.Node, candidates)
+				b.SetCandidates(a.id.Node, nil)
+				for _, n := range d.nodes {
+					is.NoErr(n.Start())
+				}
+				dials := func() int64 {
+					_, _, dials := d.net.Host(a.name).Traffic()
+					return dials
+				}
+				d.pass(ipv6After / 2)
+				is.Equal(dials(), c.first)
+				is.Equal(d.cable()[0], c.path)
+				if c.isTold {
+					a.SetCandidates(b.id.Node, candidates[1:])
+				}
+				d.pass(3*time.Second - ipv6After/2)
+				is.True(c.fails || dials() == c.second)
+				is.Equal(d.cable()[0], c.path)
+			})
+		})
+	}
+}
