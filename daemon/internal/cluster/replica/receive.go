@@ -158,19 +158,17 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 		}
 		reached = reached[n:]
 	}
-	if isRepair {
-		var writers []api.NodeID
-		for _, rec := range taken {
-			if node := rec.Key().Node; !slices.Contains(writers, node) {
-				writers = append(writers, node)
-			}
+	var writers []api.NodeID
+	for _, rec := range taken {
+		if node := rec.Key().Node; !slices.Contains(writers, node) {
+			writers = append(writers, node)
 		}
-		r.compareLaterLocked(reached, relays, writers...)
-		return
 	}
-	for _, p := range reached {
-		r.compareSoonLocked(p, r.soonLocked(len(reached)))
+	few := len(reached)
+	if isRepair {
+		few = relays
 	}
+	r.compareLaterLocked(reached, few, writers...)
 }
 
 // complaint is when something about a member was logged last, and how often
