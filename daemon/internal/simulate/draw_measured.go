@@ -23,11 +23,7 @@ func (a *artist) measurements(graph topology.Graph) error {
 			}
 		}
 		for _, path := range recorded.Paths {
-			profile, name := a.profile(graph, path)
-			if name == "" {
-				continue // no address answers there
-			}
-			if err := a.put(mac, api.KindLinkProfile, name, profile, unmeasured(profile)); err != nil {
+			if err := a.profiles(graph, path); err != nil {
 				return err
 			}
 		}
@@ -35,30 +31,36 @@ func (a *artist) measurements(graph topology.Graph) error {
 	return nil
 }
 
-// profile is a recorded measurement and its name: over RDMA the cable's, else that of the
-// best of the addresses that answer there, IPv4 first; no name where there is none.
-func (a *artist) profile(graph topology.Graph, m sim.RecordedPath) (p api.LinkProfile, name string) {
+// profiles writes a recorded measurement: over RDMA under the cable's name, else under
+// that of each address that answers there, IPv4 where there is one.
+func (a *artist) profiles(graph topology.Graph, m sim.RecordedPath) error {
 	near, far := a.authors[m.From].node, a.authors[m.To].node
-	p = api.LinkProfile{
+	p := api.LinkProfile{
 		Transport: api.Transport(m.Transport), Peer: far, MeasuredAt: a.at,
 		UpBitsPerS: someInt(m.UpBitsPerS), DownBitsPerS: someInt(m.DownBitsPerS), RTTUS: some(m.RTTUS), JitterUS: some(m.JitterUS),
 	}
 	if p.Transport == api.TransportRDMA {
 		link, err := api.NewLinkID(api.LinkEnd{Node: near, PortNumber: api.PortNumber(m.PortNumber)}, api.LinkEnd{Node: far, PortNumber: api.PortNumber(m.PeerPortNumber)})
 		if err != nil {
-			return p, ""
+			return nil
 		}
 		p.LinkKind, p.Link = api.LinkRDMA, link
-		return p, link.String()
+		return a.put(m.From, api.KindLinkProfile, link.String(), p, unmeasured(p))
 	}
-	var found topology.Path
+	over := func(path topology.Path) bool {
+		return path.From == near && path.To == far && slices.Contains(m.Interfaces, path.Interface)
+	}
+	any4 := slices.ContainsFunc(graph.Paths, func(path topology.Path) bool { return over(path) && path.Address.Is4() })
 	for _, path := range graph.Paths {
-		if path.From == near && path.To == far && slices.Contains(m.Interfaces, path.Interface) && (name == "" || path.Address.Is4() && !found.Address.Is4()) {
-			found, name = path, peerAddress(path)
+		if !over(path) || path.Address.Is4() != any4 {
+			continue
+		}
+		p.LinkKind, p.Link, p.Source, p.Sink, p.Interface = path.Kind, path.Link, path.Source, path.Address, path.Interface
+		if err := a.put(m.From, api.KindLinkProfile, peerAddress(path), p, unmeasured(p)); err != nil {
+			return err
 		}
 	}
-	p.LinkKind, p.Link, p.Source, p.Sink, p.Interface = found.Kind, found.Link, found.Source, found.Address, found.Interface
-	return p, name
+	return nil
 }
 
 // unmeasured says of each number that the scenario does not record that it does not.

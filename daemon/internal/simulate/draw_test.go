@@ -5,7 +5,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,16 +127,22 @@ func TestMeasurementsAtBothEnds(t *testing.T) {
 	for _, row := range drawing.Links.Rows {
 		if row.UpBitsPerS != nil {
 			got[row.Transport] = append(got[row.Transport], number{*row.UpBitsPerS, *row.DownBitsPerS})
-			is.True(row.Link.Valid())
-			is.Equal(row.JitterUS, nil) // not recorded, and not invented
+			is.True(row.Link.Valid() == (row.Kind != api.LinkEthernet))
+			is.True(row.JitterUS != nil)
 		}
 	}
 	up := func(a, b number) int { return int(a.up - b.up) }
 	slices.SortFunc(got[api.TransportSocket], up)
-	is.Equal(got[api.TransportSocket], []number{{52.6e9, 60.7e9}, {60.7e9, 52.6e9}})
+	is.Equal(got[api.TransportSocket], []number{{9.4e9, 9.4e9}, {9.4e9, 9.4e9}, {52.6e9, 60.7e9}, {60.7e9, 52.6e9}})
 	is.Equal(got[api.TransportRDMA], []number{{74.8e9, 74.8e9}, {74.8e9, 74.8e9}})
-	for _, doc := range drawing.Docs {
+
+	text, err := os.ReadFile("../../../native/sim/scenario/shipped/two-studios.toml")
+	is.NoErr(err)
+	file := filepath.Join(t.TempDir(), "two-studios.toml")
+	is.NoErr(os.WriteFile(file, regexp.MustCompile("jitter_us = .*").ReplaceAll(text, nil), 0o600))
+	for _, doc := range drawn(t, file).Docs {
 		if p, is2 := decoded[api.LinkProfile](t, doc, api.KindLinkProfile); is2 {
+			is.Equal(p.JitterUS, nil) // not recorded, and not invented
 			is.Equal(doc.Unknown, map[string]api.Reason{"jitter_us": api.ReasonNotInScenario})
 			is.Equal(p.MeasuredAt, doc.At)
 		}
@@ -172,4 +180,35 @@ func TestExportForms(t *testing.T) {
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonNoSuchNode)
 	_, err = drawn(t, "hub-3").Export(api.LinkExportParams{Form: api.ExportMatrix})
 	is.Equal(len(api.AsError(err).Data.Causes), 3) // names every missing link
+}
+
+// Scenarios of more than one cable for two Macs, and of more than one network.
+func TestScenariosOfManyPaths(t *testing.T) {
+	is := is.New(t)
+	for _, c := range []struct{ name, nodes, matrix string }{
+		{"two-cables", "studio-1 studio-2", `[[null,["rdma_en5","rdma_en6"]],[["rdma_en5","rdma_en6"],null]]`},
+		{"uneven-cables", "studio-1 studio-2", `[[null,["rdma_en5","rdma_en6"]],[["rdma_en5","rdma_en6"],null]]`},
+		{"uneven-cables", "studio-1 studio-2 studio-3", `[[null,"rdma_en5","rdma_en7"],["rdma_en5",null,"rdma_en7"],["rdma_en7","rdma_en5",null]]`},
+		{"chord-5", "studio-1 studio-2 studio-3", `[[null,"rdma_en6","rdma_en5"],["rdma_en7",null,"rdma_en6"],["rdma_en5","rdma_en7",null]]`},
+		{"chord-5", "studio-1 studio-2 studio-3 studio-4", ""},
+		{"two-hubs", "studio-1 studio-2", `[[null,"rdma_en5"],["rdma_en5",null]]`},
+		{"two-hubs", "book-1 studio-1", `[[null,"rdma_en1"],["rdma_en5",null]]`},
+		{"two-hubs", "book-1 studio-2", ""},
+	} {
+		var nodes []api.NodeRef
+		for _, name := range strings.Fields(c.nodes) {
+			nodes = append(nodes, api.NodeRef(name))
+		}
+		result, err := drawn(t, c.name).Export(api.LinkExportParams{Form: api.ExportMatrix, Nodes: nodes})
+		is.Equal(err != nil, c.matrix == "") // of the scenario and nodes of c
+		is.Equal(strings.Join(strings.Fields(result.Text), ""), c.matrix)
+	}
+	kinds := map[string]api.LinkKind{}
+	for _, row := range drawn(t, "networks").Links.Rows {
+		if _, address, _ := strings.Cut(row.Name, "/"); strings.HasSuffix(address, ".42") && row.UpBitsPerS != nil {
+			kinds[address] = row.Kind
+		}
+	}
+	is.Equal(kinds, map[string]api.LinkKind{"192.168.1.42": api.LinkEthernet, "10.0.0.42": api.LinkEthernet,
+		"192.168.50.42": api.LinkWiFi, "100.64.0.42": api.LinkVPN})
 }

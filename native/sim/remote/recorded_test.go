@@ -16,7 +16,7 @@ func TestRecordedIsTheSame(t *testing.T) {
 	w := h.dial(t)
 	want, err := h.Recorded("studio-2")
 	is.NoErr(err)
-	is.True(len(want.Paths) == 2 && len(want.Reach) > 0 && want.GPU != nil)
+	is.True(len(want.Paths) == 3 && len(want.Reach) > 0 && want.GPU != nil)
 	got, err := w.Recorded("studio-2")
 	is.NoErr(err)
 	is.Equal(got, want)

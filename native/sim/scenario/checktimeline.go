@@ -92,6 +92,16 @@ func (s Scenario) checkMeasurements(p *problems) {
 		fail := func(key, format string, args ...any) {
 			p.add(tomltext.Join(path, key), "link %d: %s", i+1, fmt.Sprintf(format, args...))
 		}
+		if link.From == "" && link.To == "" && link.Over != "" {
+			if len(s.every(link)) == 0 {
+				fail("over", "%s over %q joins no two Macs; of every two it is a network's name or %q", link.Transport, link.Over, overCables)
+			}
+			if slices.ContainsFunc(s.Measurements.Links[:i], func(l LinkMeasurement) bool {
+				return l.From == "" && l.Over == link.Over && l.Transport == link.Transport
+			}) {
+				fail("over", "%s over %q is described twice", link.Transport, link.Over)
+			}
+		}
 		if link.From == "" || link.To == "" || link.Over == "" {
 			continue
 		}
@@ -110,6 +120,65 @@ func (s Scenario) checkMeasurements(p *problems) {
 		}
 		if err := s.checkPath(link, from); err != nil {
 			fail("over", "%s", err)
+		}
+	}
+}
+
+// overCables is what a measurement of every two Macs is over where it is no network.
+const overCables = "cables"
+
+// every is a measurement of no Macs as it is of each two that it is for: those on a
+// network, or at the ends of a cable that is as fast as any.
+func (s Scenario) every(l LinkMeasurement) (all []LinkMeasurement) {
+	add := func(from, to, over string) {
+		l.From, l.To, l.Over = from, to, over
+		if mac, _ := s.Mac(from); from != to && s.checkPath(l, mac) == nil {
+			all = append(all, l)
+		}
+	}
+	if _, is := s.Network(l.Over); is {
+		for i, mac := range s.Macs {
+			for _, other := range s.Macs[i+1:] {
+				add(mac.Name, other.Name, l.Over)
+			}
+		}
+	} else if l.Over == overCables {
+		for _, c := range s.Cables {
+			a, _ := s.Capability(c.Ends[0]) // the cable passed its own check
+			b, _ := s.Capability(c.Ends[1])
+			if !c.Ends[0].Hub && !c.Ends[1].Hub && c.Speed == (native.LinkSpeed{}) && a == native.TB5 && b == native.TB5 {
+				add(c.Ends[0].Owner, c.Ends[1].Owner, fmt.Sprintf("tb%d", c.Ends[0].PortNumber))
+			}
+		}
+	}
+	return all
+}
+
+// spread puts what is measured of every two Macs after what is of two that are named,
+// for each two of which that says nothing.
+func (s *Scenario) spread() {
+	way := func(l LinkMeasurement) string {
+		a, b := l.From+" "+l.Over, l.To+" "+l.Over
+		if _, is := s.Network(l.Over); !is {
+			end, _ := ParseEnd(l.From + "." + l.Over) // as checkPath has found it
+			other, _ := s.other(end)
+			a, b = end.String(), other.String()
+		}
+		return l.Transport + " " + min(a, b) + " " + max(a, b)
+	}
+	seen := map[string]bool{}
+	var of []LinkMeasurement
+	s.Measurements.Links = slices.DeleteFunc(s.Measurements.Links, func(l LinkMeasurement) bool {
+		if l.From == "" {
+			of = append(of, s.every(l)...)
+			return true
+		}
+		seen[way(l)] = true
+		return false
+	})
+	for _, l := range of {
+		if !seen[way(l)] {
+			s.Measurements.Links = append(s.Measurements.Links, l)
 		}
 	}
 }

@@ -100,10 +100,11 @@
 //	memory_bytes_per_s = 661e9
 //
 //	[[link]]                    # measured between two Macs like these
-//	from = "studio-1"
-//	to = "studio-2"
+//	from = "studio-1"           # from and to left out: between every two of which
+//	to = "studio-2"             # no [[link]] of its own tells
 //	transport = "rdma"          # or socket
-//	over = "tb4"                # from's receptacle, or a network's name
+//	over = "tb4"                # from's receptacle, or a network's name; of every two
+//	                            # also "cables": those of 80 Gb/s from Mac to Mac
 //	up = "74.8 Gb/s"            # from -> to
 //	down = "74.8 Gb/s"
 //	rtt_us = 18

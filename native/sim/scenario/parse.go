@@ -48,6 +48,7 @@ func Parse(name string, text []byte) (Scenario, error) {
 	if err := p.err(); err != nil {
 		return Scenario{}, err
 	}
+	s.spread()
 	return s, nil
 }
 

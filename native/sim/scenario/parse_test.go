@@ -128,6 +128,11 @@ func TestParseNamesEverySlip(t *testing.T) {
 		{"[[link]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"socket\"\nover = \"tb2\"", "desk.toml:33: link 1: no cable leads from a.tb2 to b"},
 		{"[[link]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"rdma\"\nover = \"lan\"", "desk.toml:33: link 1: RDMA runs over Thunderbolt cables, not over network lan"},
 		{"[[link]]\nfrom = \"a\"\nto = \"b\"\ntransport = \"socket\"\nover = \"wan\"", `link 1: over = "wan" is neither a port such as tb1 nor a network (did you mean "lan"?)`},
+		{"[[link]]\nfrom = \"a\"\ntransport = \"socket\"\nover = \"lan\"", "desk.toml:29: link 1: from and to belong together"},
+		{"[[link]]\ntransport = \"socket\"\nover = \"tb1\"", `desk.toml:31: link 1: socket over "tb1" joins no two Macs; of every two it is a network's name or "cables"`},
+		{"[[link]]\ntransport = \"rdma\"\nover = \"lan\"", `desk.toml:31: link 1: rdma over "lan" joins no two Macs`},
+		{"[[link]]\ntransport = \"socket\"\nover = \"lan\"\n[[link]]\ntransport = \"socket\"\nover = \"lan\"", `desk.toml:34: link 2: socket over "lan" is described twice`},
+		{"[[link]]\ntransport = \"socket\"\nover = \"cables\"", `socket over "cables" joins no two Macs`}, // the speed of theirs is stated
 		{"[[at]]\nafter = \"5s\"\ndo = \"unplug b.tb2\"", "desk.toml:31: at 1: unplug b.tb2: no cable is in port b.tb2 by then"},
 		{"[[at]]\nafter = \"5s\"\ndo = \"plug a.tb1 b.tb2\"", "at 1: plug a.tb1 b.tb2: port a.tb1 is in use by then: its cable goes to b.tb1"},
 		{"[[at]]\nafter = \"5s\"\ndo = \"unplug a.tb1\"\n[[at]]\nafter = \"4s\"\ndo = \"plug a.tb2 b.tb1\"", "desk.toml:33: at 2: after = 4s is before the event above it (5s)"},

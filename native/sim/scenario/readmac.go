@@ -293,7 +293,7 @@ type GPUMeasurement struct {
 
 // LinkMeasurement is a path between two Macs.
 type LinkMeasurement struct {
-	// From and To are Macs.
+	// From and To are Macs; of a file's, neither may be named, for every two.
 	From, To string
 	// Transport is [TransportRDMA] or [TransportSocket].
 	Transport string
@@ -324,14 +324,17 @@ func readLink(t *table) LinkMeasurement {
 		return float64(parsed(t, key, native.ParseLinkSpeed).TxBitsPerS)
 	}
 	link := LinkMeasurement{
-		From:         t.required("from", `"studio-1"`),
-		To:           t.required("to", `"studio-2"`),
+		From:         t.text("from"),
+		To:           t.text("to"),
 		Transport:    requiredOneOf(t, "transport", TransportRDMA, TransportSocket),
 		Over:         t.required("over", `"tb1" or a network's name`),
 		UpBitsPerS:   rate("up"),
 		DownBitsPerS: rate("down"),
 		RTTUS:        t.number("rtt_us"),
 		JitterUS:     t.number("jitter_us"),
+	}
+	if (link.From == "") != (link.To == "") {
+		t.fail("", "from and to belong together; name two Macs, or none where it is measured of every two")
 	}
 	t.done()
 	return link
