@@ -314,6 +314,8 @@ const (
 	ReasonBackendNotUsed Reason = "backend_not_used"
 	// ReasonCableNotUsed: A cable between two nodes of a plan is not used by it.
 	ReasonCableNotUsed Reason = "cable_not_used"
+	// ReasonNetworkFaster: A network that would come after another by its kind was measured to be more than twice as fast.
+	ReasonNetworkFaster Reason = "network_faster"
 	// ReasonMLXVersionsDiffer: The nodes have different versions of MLX.
 	ReasonMLXVersionsDiffer Reason = "mlx_versions_differ"
 	// ReasonProgramMLXMissing: The program's Python finds no MLX.
@@ -676,6 +678,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonBackendUnsupported, Code: CodeUnsupported, Text: "MLX on a node does not have the backend.", Command: "fulmen env"},
 		{Reason: ReasonBackendNotUsed, Text: "A backend that auto prefers cannot be used here."},
 		{Reason: ReasonCableNotUsed, Text: "A cable between two nodes of a plan is not used by it."},
+		{Reason: ReasonNetworkFaster, Text: "A network that would come after another by its kind was measured to be more than twice as fast."},
 		{Reason: ReasonMLXVersionsDiffer, Code: CodePrecondition, Text: "The nodes have different versions of MLX.", Remedy: "Install the same version, or pass --allow-mixed.", Command: "fulmen env"},
 		{Reason: ReasonProgramMLXMissing, Code: CodePrecondition, Text: "The program's Python finds no MLX.", Remedy: "Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv.", Command: "fulmen env"},
 		{Reason: ReasonMLXTooOld, Code: CodeUnsupported, Text: "This MLX computes jaccl-ring's all_gather wrongly.", Remedy: "Update MLX to 0.32.4 or later.", Command: "fulmen env"},

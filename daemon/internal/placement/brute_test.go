@@ -60,18 +60,32 @@ func (d *scenario) brute(p api.Placement) verdict {
 		}
 		return rdma(a, b, width)
 	}
-	thunderbolt := func(a, b, width int) int64 { return cables(a, b, width, false) }
+	thunderbolt := func(a, b, width int) int64 {
+		if named && d.lan[a] && d.lan[b] && cables(a, b, 1, false) >= 0 && d.lanTCP*gigabit > 2*cables(a, b, 1, false) {
+			return -1 // the network comes first
+		}
+		return cables(a, b, width, false)
+	}
 	networks := func(a, b, width int) int64 {
-		over := cables(a, b, width, false)
-		if width == 1 && named && d.lan[a] && d.lan[b] {
-			over = max(over, 10*gigabit)
+		over, lan := cables(a, b, width, false), cmp.Or(d.lanTCP, 10)*gigabit
+		beside := lan // of the network with one cable less
+		if width > 1 {
+			beside = int64(width) * min(lan, max(0, cables(a, b, width-1, false))/int64(width-1))
+		}
+		switch {
+		case !named || !d.lan[a] || !d.lan[b]:
+			return over
+		case width > 1 && cables(a, b, width-1, false) < 0:
+			return -1
+		case over < 0 || d.lanTCP*gigabit > 2*cables(a, b, 1, false):
+			return beside
 		}
 		return over
 	}
 	tiers := map[api.Backend][]bruteTier{
 		api.BackendJACCL:     {{api.BackendJACCL, true, 8, mesh}},
 		api.BackendJACCLRing: {{api.BackendJACCLRing, false, 4, rdma}},
-		api.BackendRing:      {{api.BackendRing, false, 8, thunderbolt}, {api.BackendRing, false, 1, networks}},
+		api.BackendRing:      {{api.BackendRing, false, 8, thunderbolt}, {api.BackendRing, false, 8, networks}},
 	}
 	tiers[api.BackendAuto] = slices.Concat(tiers[api.BackendJACCL], tiers[api.BackendJACCLRing], tiers[api.BackendRing])
 	least, most := p.MinNodes, cmp.Or(p.MaxNodes, len(d.nodes))

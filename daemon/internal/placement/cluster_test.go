@@ -51,6 +51,8 @@ type scenario struct {
 	// lan says which nodes are on a network, at 10 Gb/s, and whether it is trusted.
 	lan     []bool
 	trusted bool
+	// lanTCP is its measured speed in Gb/s; 0 = not measured.
+	lanTCP int64
 }
 
 // newScenario is so many nodes, all alike, without cables, on a network that is not
@@ -95,6 +97,11 @@ func (d *scenario) input(p api.Placement, r *rand.Rand) Input {
 		for j := range known {
 			if i != j && d.lan[i] && d.lan[j] {
 				known[i].Reach = append(known[i].Reach, reachOf(d.nodes[j].ID, lanPrefix(j).Addr(), "en0", lanPrefix(i).Addr()))
+				if d.lanTCP > 0 {
+					p := api.LinkProfile{Peer: d.nodes[j].ID, Transport: api.TransportSocket, Sink: lanPrefix(j).Addr(),
+						UpBitsPerS: new(d.lanTCP * gigabit), DownBitsPerS: new(d.lanTCP * gigabit), MeasuredAt: scenarioTime}
+					known[i].Profiles = append(known[i].Profiles, topology.Profile{Name: string(p.Peer) + "/" + p.Sink.String(), LinkProfile: p})
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package placement
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -169,9 +170,9 @@ func TestAWayIsThunderboltAtBothEnds(t *testing.T) {
 	d := newScenario(2)
 	s := &state{nodes: []*Node{&d.nodes[0], &d.nodes[1]}}
 	over := func(kinds ...api.LinkKind) bool {
-		ways := map[wayKey]*way{}
+		ways := map[wayKey]*bundle{}
 		for from, kind := range kinds {
-			s.take(ways, nil, &topology.Path{From: id(from), To: id(1 - from), Kind: kind, Interface: "en2", PeerInterface: "en2"}, from, 1-from)
+			s.take(ways, &topology.Path{From: id(from), To: id(1 - from), Kind: kind, Interface: "en2", PeerInterface: "en2"}, from, 1-from)
 		}
 		is.Equal(len(ways), 1)
 		for _, w := range ways {
@@ -184,24 +185,56 @@ func TestAWayIsThunderboltAtBothEnds(t *testing.T) {
 	is.True(!over(api.LinkEthernet, api.LinkTB5))
 }
 
-// A network takes the place of a cable only where it is faster, by more than noise.
+// The kind of a network comes first, then the addresses of a LAN, unless a later one was
+// measured to be more than twice as fast, which is then written down.
 func TestAnEdgeOverANetwork(t *testing.T) {
-	is := is.New(t)
 	p := pairOf(0, 1)
-	over := func(network int64) api.LinkKind {
-		s := &state{ways: map[pair][]*way{p: {
-			{channel: channel{kind: api.LinkTB4, speed: speed{bits: 20 * gigabit}}, thunderbolt: true},
-			{channel: channel{kind: api.LinkEthernet, speed: speed{bits: network}}, trusted: true},
-		}}}
-		edge, is := s.edge(p, tier{backend: api.BackendRing, networks: true}, 1)
-		if !is || len(edge) != 1 {
-			return ""
-		}
-		return edge[0].kind
+	d := newScenario(2)
+	at := func(text string) [2]netip.Addr {
+		a := netip.MustParseAddr(text)
+		return [2]netip.Addr{a, a.Next()}
 	}
-	is.Equal(over(10*gigabit), api.LinkTB4)
-	is.Equal(over(20*gigabit), api.LinkTB4)
-	is.Equal(over(25*gigabit), api.LinkEthernet)
+	over := func(kind api.LinkKind, address string, gigabits int64, measured bool) *way {
+		return &way{channel: channel{kind: kind, addresses: at(address), network: "en0", speed: speed{bits: gigabits * gigabit, measured: measured}}, trusted: true, thunderbolt: kind == api.LinkTB4}
+	}
+	cable := over(api.LinkTB4, "169.254.1.1", 20, true)
+	for _, c := range []struct {
+		name        string
+		first, next *way
+		passed      bool
+	}{
+		{"a cable before a network", cable, over(api.LinkEthernet, "192.168.1.1", 40, true), false},
+		{"unless twice as fast", cable, over(api.LinkEthernet, "192.168.1.1", 41, true), true},
+		{"as measured", cable, over(api.LinkEthernet, "192.168.1.1", 100, false), false},
+		{"Ethernet before Wi-Fi", over(api.LinkEthernet, "100.64.0.1", 1, false), over(api.LinkWiFi, "10.0.0.1", 2, true), false},
+		{"unless Wi-Fi is faster", over(api.LinkEthernet, "192.168.1.1", 1, true), over(api.LinkWiFi, "10.0.0.1", 3, true), true},
+		{"a speed that is not known is not passed", over(api.LinkEthernet, "192.168.1.1", 0, false), over(api.LinkWiFi, "10.0.0.1", 3, true), false},
+		{"Wi-Fi before what is not known", over(api.LinkWiFi, "203.0.113.1", 0, false), over(api.LinkUnknown, "10.0.0.1", 1, false), false},
+		{"and a tunnel last", over(api.LinkUnknown, "203.0.113.1", 0, false), over(api.LinkVPN, "10.0.0.1", 1, false), false},
+		{"LAN before Tailscale", over(api.LinkWiFi, "192.168.1.1", 0, false), over(api.LinkVPN, "100.64.0.1", 1, false), false},
+		{"private before self-assigned", over(api.LinkEthernet, "172.16.0.1", 1, true), over(api.LinkEthernet, "169.254.1.1", 2, true), false},
+		{"self-assigned before public", over(api.LinkEthernet, "169.254.0.1", 1, true), over(api.LinkEthernet, "8.8.8.8", 2, true), false},
+		{"public before shared", over(api.LinkEthernet, "203.0.113.1", 1, true), over(api.LinkEthernet, "100.64.0.1", 2, true), false},
+		{"the faster of alike", over(api.LinkEthernet, "192.168.2.1", 10, false), over(api.LinkEthernet, "192.168.1.1", 1, true), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			for _, ways := range [][]*way{{c.first, c.next}, {c.next, c.first}} {
+				slices.SortFunc(ways, compareWays)
+				s := &state{nodes: []*Node{&d.nodes[0], &d.nodes[1]}, ways: map[pair][]*way{p: ways}, sockets: map[socketKey][]channel{}}
+				edge, found := s.edge(p, tier{backend: api.BackendRing, networks: true}, 1)
+				is.True(found)
+				want := c.first
+				if c.passed {
+					want = c.next
+				}
+				is.Equal(edge[0].addresses, want.addresses)
+				is.Equal(len(edge[0].notes) == 1 && edge[0].notes[0].Reason == api.ReasonNetworkFaster, c.passed)
+				_, found = s.edge(p, tier{backend: api.BackendRing}, 1)
+				is.Equal(found, want.thunderbolt) // a cable alone is not taken where a network comes first
+			}
+		})
+	}
 }
 
 func messages(all []api.Cause) []string {

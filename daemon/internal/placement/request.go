@@ -1,12 +1,14 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 // specRemedies are single changes of the spec that would give the job a place.
@@ -132,7 +134,10 @@ func (s *state) untrusted() []network {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b network) int { return a.prefix.Compare(b.prefix) })
+	over := func(n network) topology.Network {
+		return topology.Network{Kind: n.kind, Addresses: [2]netip.Addr{n.prefix.Addr()}}
+	}
+	slices.SortFunc(out, func(a, b network) int { return cmp.Or(over(a).Compare(over(b)), a.prefix.Compare(b.prefix)) })
 	return out[:min(len(out), MaxRemedies)]
 }
 

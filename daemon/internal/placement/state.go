@@ -142,6 +142,8 @@ type state struct {
 	// cables and ways are what joins each pair, by pair.
 	cables map[pair][]cable
 	ways   map[pair][]*way
+	// sockets are the ways that can be used, as asked for first.
+	sockets map[socketKey][]channel
 	// led is to how many nodes each device leads.
 	led map[device]int
 	// dialled are, for each node, those that reach it by any live path.

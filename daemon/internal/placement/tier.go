@@ -59,10 +59,7 @@ func (t tier) limit() int {
 
 // widest is the most connections that two neighbours use.
 func (t tier) widest() int {
-	switch {
-	case t.networks:
-		return 1
-	case t.backend == api.BackendJACCLRing:
+	if t.backend == api.BackendJACCLRing {
 		return topology.MaxRingCables
 	}
 	return topology.MaxCables
@@ -135,14 +132,11 @@ func (s *state) edge(p pair, t tier, width int) ([]channel, bool) {
 		}
 		return all[:width], true
 	}
-	cables, network := s.socketChannels(p, t.networks)
-	switch {
-	case width == 1 && network != nil && (len(cables) == 0 || classOf(network.bits) > classOf(cables[0].bits)):
-		return []channel{*network}, true
-	case len(cables) < width:
+	all := s.socketChannels(p, t.networks)
+	if len(all) < width {
 		return nil, false
 	}
-	return cables[:width], true
+	return all[:width], true
 }
 
 // throughput is what so many connections give together, which share the work

@@ -10,23 +10,37 @@ import (
 	"fulmen/daemon/internal/topology"
 )
 
-// way is everything over one cable, or over one network, that joins a pair by
-// sockets.
+// way is one cable, or one network of an interface at each end, that joins a pair by sockets.
 type way struct {
 	channel
 	thunderbolt bool
 	trusted     bool
-	// reachable are the addresses of each end that the other reaches; said those that
+	interfaces  [2]string
+}
+
+// wayKey tells bundles apart: by cable, or by the interfaces at both ends.
+type wayKey struct {
+	pair
+	link       api.LinkID
+	interfaces [2]string
+}
+
+// bundle is all that is known of the ways over one cable, or between the same interfaces,
+// where each end may have several addresses.
+type bundle struct {
+	way
+	// reachable are the addresses of each end that the other reaches, reported those that
 	// the end itself says it speaks from.
 	reachable, reported [2][]netip.Addr
-	interfaces          [2]string
-	best                *api.LinkRow
+	// paths join the addresses, joined says which.
+	paths  []*topology.Path
+	joined [][2]netip.Addr
 }
 
 // indexPaths sorts the graph's live paths by pair and way. MLX's ring reads
 // IPv4 addresses only, so others count for dialling alone.
 func (s *state) indexPaths() {
-	s.ways = map[pair][]*way{}
+	s.ways, s.sockets = map[pair][]*way{}, map[socketKey][]channel{}
 	list := s.in.Graph.List()
 	rows, cables := measuredPaths(list.Rows), map[api.LinkID]*api.Cable{}
 	for i := range list.Cables {
@@ -34,7 +48,7 @@ func (s *state) indexPaths() {
 			cables[c.Link] = c
 		}
 	}
-	ways := map[wayKey]*way{}
+	bundles := map[wayKey]*bundle{}
 	for i := range s.in.Graph.Paths {
 		p := &s.in.Graph.Paths[i]
 		from, isFrom := s.index[p.From]
@@ -46,28 +60,19 @@ func (s *state) indexPaths() {
 			s.dialled[to][from] = true
 		}
 		if p.Address.Is4() {
-			s.take(ways, rows, p, from, to)
+			s.take(bundles, p, from, to)
 		}
 	}
-	for key, w := range ways {
-		if s.finish(w, key.pair, cables[w.link]) {
-			s.ways[key.pair] = append(s.ways[key.pair], w)
-		}
+	for key, b := range bundles {
+		s.ways[key.pair] = append(s.ways[key.pair], s.split(b, key.pair, rows, cables[b.link])...)
 	}
 	for _, all := range s.ways {
-		slices.SortFunc(all, func(x, y *way) int { return compareChannels(x.channel, y.channel) })
+		slices.SortFunc(all, compareWays)
 	}
 }
 
-// wayKey tells ways apart: by cable, or by the interfaces at both ends.
-type wayKey struct {
-	pair
-	link       api.LinkID
-	interfaces [2]string
-}
-
-// take adds a path to its way.
-func (s *state) take(ways map[wayKey]*way, rows map[api.LinkRowKey]*api.LinkRow, p *topology.Path, from, to int) {
+// take adds a path to its bundle.
+func (s *state) take(bundles map[wayKey]*bundle, p *topology.Path, from, to int) {
 	key := wayKey{pair: pairOf(from, to), link: p.Link}
 	near := 0 // the end of From
 	if from > to {
@@ -76,24 +81,22 @@ func (s *state) take(ways map[wayKey]*way, rows map[api.LinkRowKey]*api.LinkRow,
 	if !p.Link.Valid() {
 		key.interfaces[near], key.interfaces[1-near] = p.Interface, p.PeerInterface
 	}
-	w := ways[key]
-	if w == nil {
-		w = &way{channel: channel{kind: p.Kind, link: p.Link}, thunderbolt: p.Thunderbolt()}
-		w.interfaces[near], w.interfaces[1-near] = p.Interface, p.PeerInterface
-		ways[key] = w
+	b := bundles[key]
+	if b == nil {
+		b = &bundle{way: way{channel: channel{kind: p.Kind, link: p.Link}, thunderbolt: p.Thunderbolt()}}
+		b.interfaces[near], b.interfaces[1-near] = p.Interface, p.PeerInterface
+		bundles[key] = b
 	}
-	w.thunderbolt = w.thunderbolt && p.Thunderbolt()
-	w.trusted = w.trusted || p.Trusted
-	w.reachable[1-near] = append(w.reachable[1-near], p.Address)
+	b.thunderbolt = b.thunderbolt && p.Thunderbolt()
+	b.trusted = b.trusted || p.Trusted
+	b.reachable[1-near] = append(b.reachable[1-near], p.Address)
 	if p.Source.Is4() && s.owns(s.nodes[from], p.Source) {
-		w.reported[near] = append(w.reported[near], p.Source)
+		b.reported[near] = append(b.reported[near], p.Source)
 	}
-	name := api.PeerAddress{Peer: p.To, Address: p.Address}.String()
-	w.documents = append(w.documents, api.Key{Node: p.From, Kind: api.KindReach, Name: name})
-	row := rows[api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: name}]
-	if row != nil && (w.best == nil || topology.Newer(row, w.best)) {
-		w.best = row
-	}
+	var ends [2]netip.Addr
+	ends[near], ends[1-near] = p.Source, p.Address
+	b.joined = append(b.joined, ends)
+	b.paths = append(b.paths, p)
 }
 
 // owns reports whether a node says that an address is its own.
@@ -103,33 +106,94 @@ func (s *state) owns(n *Node, address netip.Addr) bool {
 	})
 }
 
-// finish settles a way's addresses and speed; false where an end cannot be found
-// by the other.
-func (s *state) finish(w *way, p pair, c *api.Cable) bool {
-	for end := range w.addresses {
-		all := w.reachable[end]
-		if len(all) == 0 { // the other end says nothing: what this one speaks from is as good
-			all = w.reported[end]
-			ends := []*Node{s.nodes[p.a], s.nodes[p.b]}
-			w.notes = append(w.notes, api.Errorf(api.ReasonSourcesDisagree, pairSubject(ends[0], ends[1]), "only %s says that it and %s reach each other", ends[end].name(), ends[1-end].name()).Cause())
+// split gives a bundle's ways, one for each two addresses that belong together; of a cable
+// the best of them alone, and none where an end cannot be found by the other.
+func (s *state) split(b *bundle, p pair, rows map[api.LinkRowKey]*api.LinkRow, c *api.Cable) []*way {
+	ends := b.reachable
+	for end := range ends {
+		if len(ends[end]) == 0 { // the other end says nothing: what this one speaks from is as good
+			ends[end] = b.reported[end]
+			both := []*Node{s.nodes[p.a], s.nodes[p.b]}
+			b.notes = append(b.notes, api.Errorf(api.ReasonSourcesDisagree, pairSubject(both[0], both[1]), "only %s says that it and %s reach each other", both[end].name(), both[1-end].name()).Cause())
 		}
-		if len(all) == 0 {
-			return false
+	}
+	var all, others []*way
+	for _, x := range distinct(ends[0]) {
+		for _, y := range distinct(ends[1]) {
+			w := s.wayOf(b, p, [2]netip.Addr{x, y}, rows, c)
+			if slices.Contains(b.joined, w.addresses) || s.shareNetwork(p, x, y) {
+				all = append(all, w)
+			} else {
+				others = append(others, w)
+			}
 		}
-		w.addresses[end] = slices.MinFunc(all, netip.Addr.Compare)
+	}
+	isOne := b.thunderbolt || len(all) == 0
+	if len(all) == 0 {
+		all = others
+	}
+	slices.SortFunc(all, compareWays)
+	if isOne {
+		return all[:min(1, len(all))]
+	}
+	return all
+}
+
+// distinct are addresses in order, each once.
+func distinct(all []netip.Addr) []netip.Addr {
+	slices.SortFunc(all, netip.Addr.Compare)
+	return slices.Compact(all)
+}
+
+// shareNetwork reports whether two ends' addresses are in one network, as both say.
+func (s *state) shareNetwork(p pair, x, y netip.Addr) bool {
+	a, isA := s.nodes[p.a].prefixOf(x)
+	b, isB := s.nodes[p.b].prefixOf(y)
+	return isA && isB && a == b
+}
+
+// wayOf is a bundle's way between two addresses, with what was measured of it.
+func (s *state) wayOf(b *bundle, p pair, ends [2]netip.Addr, rows map[api.LinkRowKey]*api.LinkRow, c *api.Cable) *way {
+	w := b.way
+	w.addresses, w.notes = ends, slices.Clone(b.notes)
+	var best *api.LinkRow
+	for _, path := range b.paths {
+		if !slices.Contains(ends[:], path.Address) {
+			continue
+		}
+		name := api.PeerAddress{Peer: path.To, Address: path.Address}.String()
+		w.documents = append(w.documents, api.Key{Node: path.From, Kind: api.KindReach, Name: name})
+		row := rows[api.LinkRowKey{From: path.From, To: path.To, Transport: api.TransportSocket, Name: name}]
+		if row != nil && (best == nil || topology.Newer(row, best)) {
+			best = row
+		}
 	}
 	switch {
-	case w.best != nil:
-		w.speed = speedOf(w.best)
+	case best != nil:
+		w.speed = speedOf(best)
 	case c != nil:
 		w.speed = speed{bits: c.NegotiatedBitsPerS()}
 	case !w.thunderbolt:
-		w.speed = speed{bits: s.portSpeed(w, p)}
+		w.speed = speed{bits: s.portSpeed(&w, p)}
 	}
 	if !w.thunderbolt {
 		w.network = cmp.Or(w.interfaces[0], w.interfaces[1], w.addresses[0].String())
 	}
-	return true
+	return &w
+}
+
+// over is the way as networks are chosen among.
+func (w *way) over() topology.Network {
+	kind := w.kind
+	if !w.thunderbolt && (&topology.Path{Kind: kind}).Thunderbolt() { // the ends disagree
+		kind = api.LinkUnknown
+	}
+	return topology.Network{Kind: kind, Addresses: w.addresses, BitsPerS: w.bits, Measured: w.measured}
+}
+
+// compareWays orders the ways of a pair as people expect.
+func compareWays(a, b *way) int {
+	return cmp.Or(a.over().Compare(b.over()), compareChannels(a.channel, b.channel))
 }
 
 // portSpeed is the slower of what the interfaces at both ends negotiated; 0
@@ -161,18 +225,73 @@ func (s *state) permitted(w *way) bool {
 	return false
 }
 
-// socketChannels are the ways of a pair for so many connections: over
-// Thunderbolt, and over a network that is permitted where that is faster.
-func (s *state) socketChannels(p pair, networks bool) (thunderbolt []channel, network *channel) {
-	for _, w := range s.ways[p] {
-		switch {
-		case w.thunderbolt:
-			thunderbolt = append(thunderbolt, w.channel)
-		case networks && network == nil && s.permitted(w):
-			network = &w.channel
+// socketChannels are what can join a pair by sockets, the best first: cables alone, and none
+// where a network that is permitted comes before them; or the best of all, and with it, if it
+// is a wire, the other wires that carry traffic of their own beside it.
+func (s *state) socketChannels(p pair, networks bool) []channel {
+	key := socketKey{p, networks}
+	out, known := s.sockets[key]
+	if known || len(s.ways[p]) == 0 {
+		return out
+	}
+	ways := slices.DeleteFunc(slices.Clone(s.ways[p]), func(w *way) bool { return !s.permitted(w) })
+	over := make([]topology.Network, len(ways))
+	for i, w := range ways {
+		over[i] = w.over()
+	}
+	if first := topology.First(over); len(ways) > 0 && (networks || ways[first].thunderbolt) {
+		best := ways[first]
+		used := []*way{best}
+		for i, w := range ways {
+			isShared := func(o *way) bool { return !s.runApart(p, w, o) }
+			if i != first && w.thunderbolt && !networks || networks && over[first].Wire() && over[i].Wire() && !slices.ContainsFunc(used, isShared) {
+				used = append(used, w)
+			}
+		}
+		for _, w := range used {
+			out = append(out, w.channel)
+		}
+		if first > 0 {
+			out[0].notes = append(slices.Clone(best.notes), s.passed(p, best, ways[0]))
 		}
 	}
-	return thunderbolt, network
+	s.sockets[key] = out
+	return out
+}
+
+// socketKey is a pair, with other networks than cables or without.
+type socketKey struct {
+	pair
+	networks bool
+}
+
+// passed says that a network is used in the place of another one of a better kind.
+func (s *state) passed(p pair, w, other *way) api.Cause {
+	a, b := s.nodes[p.a], s.nodes[p.b]
+	return api.Errorf(api.ReasonNetworkFaster, pairSubject(a, b), "%s and %s talk over %s, measured at %s, and not over %s: that is less than half as fast (%s)",
+		a.name(), b.name(), w.called(), gigabits(w.bits), other.called(), gigabits(other.bits)).Cause()
+}
+
+// called is a way for people.
+func (w *way) called() string {
+	if w.network == "" {
+		return fmt.Sprintf("the cable (%s)", w.kind)
+	}
+	return fmt.Sprintf("%s (%s)", w.network, w.kind)
+}
+
+// runApart reports whether two ways carry their traffic beside each other: over interfaces
+// of their own at both ends, and not in one network, in which the system would choose one
+// interface for both.
+func (s *state) runApart(p pair, a, b *way) bool {
+	for end, node := range []int{p.a, p.b} {
+		n, m := a.interfaces[end], b.interfaces[end]
+		of, is := s.nodes[node].prefixOf(a.addresses[end])
+		if n == "" || m == "" || n == m || is && !a.thunderbolt && !b.thunderbolt && of.Contains(b.addresses[end]) {
+			return false
+		}
+	}
+	return true
 }
 
 // noWay is the first thing that keeps a pair from a ring over sockets.
@@ -181,11 +300,7 @@ func (s *state) noWay(p pair) api.Cause {
 	subject := pairSubject(a, b)
 	for _, w := range s.ways[p] {
 		if !w.thunderbolt && !s.permitted(w) {
-			over := string(w.kind)
-			if w.network != "" {
-				over = fmt.Sprintf("%s (%s)", w.network, w.kind)
-			}
-			return api.Errorf(api.ReasonNetworkNotTrusted, subject, "%s <-> %s: they reach each other only over %s, which is not Thunderbolt, not named for this job and not trusted", a.name(), b.name(), over).Cause()
+			return api.Errorf(api.ReasonNetworkNotTrusted, subject, "%s <-> %s: they reach each other only over %s, which is not Thunderbolt, not named for this job and not trusted", a.name(), b.name(), w.called()).Cause()
 		}
 	}
 	return api.Errorf(api.ReasonNoPath, subject, "%s <-> %s: neither reaches an IPv4 address of the other", a.name(), b.name()).Cause()

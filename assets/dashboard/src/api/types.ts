@@ -4295,6 +4295,7 @@ export type KnownReason =
   | "name_taken"
   | "needs_restart"
   | "needs_root"
+  | "network_faster"
   | "network_isolates_clients"
   | "network_lost"
   | "network_not_trusted"

@@ -1,0 +1,121 @@
+package placement
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
+)
+
+// lan is an interface that two Macs have alike, each with the next address.
+type lan struct {
+	name     string
+	kind     api.InterfaceType
+	prefixes string // with the first Mac's addresses
+	gigabits int64  // as measured; 0 = not measured
+}
+
+// joinedBy is two Macs that reach each other at every address of these.
+func joinedBy(asked api.Placement, lans ...lan) Input {
+	d := newScenario(2)
+	known := make([]topology.Node, 2)
+	for i := range known {
+		n := topology.Node{ID: id(i), ShortName: d.nodes[i].ShortName, Network: &api.Network{}}
+		for _, l := range lans {
+			iface := api.Interface{Name: l.name, Type: l.kind, Up: true}
+			for _, text := range strings.Fields(l.prefixes) {
+				own := netip.MustParsePrefix(text)
+				far := own.Addr().Next()
+				if i == 1 {
+					own, far = netip.PrefixFrom(far, own.Bits()), own.Addr()
+				}
+				iface.Addresses = append(iface.Addresses, api.InterfaceAddress{Address: own})
+				reach := reachOf(id(1-i), far, l.name, own.Addr())
+				reach.PeerInterface = l.name
+				n.Reach = append(n.Reach, reach)
+				if l.gigabits > 0 && i == 0 {
+					n.Profiles = append(n.Profiles, topology.Profile{Name: string(id(1)) + "/" + far.String(), LinkProfile: api.LinkProfile{Peer: id(1),
+						Transport: api.TransportSocket, Sink: far, UpBitsPerS: new(l.gigabits * gigabit), DownBitsPerS: new(l.gigabits * gigabit), MeasuredAt: scenarioTime}})
+				}
+			}
+			n.Network.Interfaces = append(n.Network.Interfaces, iface)
+		}
+		known[i], d.nodes[i].Network = n, n.Network
+	}
+	asked.Ranks, asked.Backend = 2, api.BackendRing
+	in := d.input(asked, nil)
+	in.Nodes, in.Graph = d.nodes, topology.Build(topology.Input{Nodes: known})
+	return in
+}
+
+var (
+	wireAt   = lan{"en0", api.InterfaceEthernet, "100.64.0.1/24", 0}
+	airAt    = lan{"en1", api.InterfaceWiFi, "10.0.0.1/24", 0}
+	tunnelAt = lan{"utun4", api.InterfaceVPN, "100.100.0.1/32", 0}
+	oddAt    = lan{"en9", api.InterfaceUnknown, "10.1.0.1/24", 0}
+	anywhere = api.Placement{Networks: []string{"0.0.0.0/0"}}
+)
+
+// Of everything that joins two Macs a ring takes what people expect, by the documents.
+func TestWhichNetworkARingTakes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		asked api.Placement
+		lans  []lan
+		want  string // the first Mac's addresses
+	}{
+		{"a wire before Wi-Fi", anywhere, []lan{airAt, wireAt, tunnelAt}, "100.64.0.1"},
+		{"a LAN before Tailscale", anywhere, []lan{tunnelAt, airAt}, "10.0.0.1"},
+		{"Wi-Fi before what is not known", anywhere, []lan{oddAt, airAt}, "10.0.0.1"},
+		{"Ethernet at 192.168 before a tunnel", anywhere, []lan{{"utun4", api.InterfaceVPN, "10.8.0.1/24", 0}, {"en0", api.InterfaceEthernet, "192.168.1.1/24", 0}}, "192.168.1.1"},
+		{"the LAN's address before a public one", anywhere, []lan{{"en0", api.InterfaceEthernet, "9.9.9.1/24 192.168.1.1/24", 0}}, "192.168.1.1"},
+		{"and before a self-assigned one", anywhere, []lan{{"en0", api.InterfaceEthernet, "169.254.1.1/16 192.168.1.1/24", 0}}, "192.168.1.1"},
+		{"the second address of a wire, by its network", api.Placement{Networks: []string{"9.9.9.0/24"}}, []lan{{"en0", api.InterfaceEthernet, "9.9.9.1/24 192.168.1.1/24", 0}}, "9.9.9.1"},
+		{"the second address of a wire, itself", api.Placement{Networks: []string{"10.9.0.2/32"}}, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24 10.9.0.1/24", 0}}, "10.9.0.1"},
+		{"Wi-Fi more than twice as fast", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 1}, {"en1", api.InterfaceWiFi, "10.0.0.1/24", 3}}, "10.0.0.1"},
+		{"not twice as fast", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 2}, {"en1", api.InterfaceWiFi, "10.0.0.1/24", 4}}, "192.168.1.1"},
+		{"a tunnel that is named", api.Placement{Networks: []string{"utun4"}}, []lan{airAt, tunnelAt}, "100.100.0.1"},
+		{"what is not known and named", api.Placement{Networks: []string{"en9"}}, []lan{oddAt, tunnelAt}, "10.1.0.1"},
+		{"no tunnel unasked", api.Placement{}, []lan{tunnelAt, oddAt}, ""},
+		{"two wires as fast", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 10}, {"en7", api.InterfaceEthernet, "192.168.2.1/24", 9}}, "192.168.1.1 192.168.2.1"},
+		{"one of two wires in one network", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 10}, {"en7", api.InterfaceEthernet, "192.168.1.5/24", 9}}, "192.168.1.1"},
+		{"one of two wires, one much slower", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 10}, {"en7", api.InterfaceEthernet, "192.168.2.1/24", 4}}, "192.168.1.1"},
+		{"one of two wires that nobody measured", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 0}, {"en7", api.InterfaceEthernet, "192.168.2.1/24", 0}}, "192.168.1.1"},
+		{"no Wi-Fi beside a wire", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 1}, {"en1", api.InterfaceWiFi, "10.0.0.1/24", 1}}, "192.168.1.1"},
+		{"one of two addresses of a wire", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24 192.168.2.1/24", 9}}, "192.168.1.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			r := Plan(joinedBy(c.asked, c.lans...))
+			if c.want == "" {
+				is.True(errors.Is(r.Err(), api.ReasonNetworkNotTrusted))
+				return
+			}
+			is.True(r.Plan != nil)
+			is.Equal(strings.Join(r.Plan.Hosts[0], " "), c.want)
+			is.Equal(len(r.Plan.Hosts[1]), len(r.Plan.Hosts[0]))
+			is.Equal(len(r.Plan.Links), len(r.Plan.Hosts[0]))
+		})
+	}
+}
+
+// A plan says why it passes a network.
+func TestAPassedNetworkIsNamed(t *testing.T) {
+	is := is.New(t)
+	p := Plan(joinedBy(anywhere, lan{"en0", api.InterfaceEthernet, "192.168.1.1/24", 1}, lan{"en1", api.InterfaceWiFi, "10.0.0.1/24", 3})).Plan
+	is.Equal(p.Notes[0].Reason, api.ReasonNetworkFaster)
+	is.Equal(p.Notes[0].Message, "mac-0 and mac-1 talk over en1 (wifi), measured at 3 Gb/s, and not over en0 (ethernet): that is less than half as fast (1 Gb/s)")
+}
+
+// The networks that could be named are advised in the same order.
+func TestNetworksAreAdvisedInOrder(t *testing.T) {
+	is := is.New(t)
+	r := Plan(joinedBy(api.Placement{}, tunnelAt, oddAt, airAt))
+	is.True(strings.HasPrefix(r.Remedies[0].Message, "Allow unencrypted traffic over 10.0.0.0/24 (wifi)"))
+	is.True(strings.Contains(r.Err().Message, "only over en1 (wifi)"))
+}
