@@ -125,7 +125,7 @@ func (d *daemon) openJobs() error {
 		Peers: d.peers, Ledger: d.ledger, Documents: documents, Settle: d.behind.Flush, Presence: d.node, Access: d.sharing, Beats: beats{d.node},
 		Planner: &view.Planner{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Members: d.roster.Members, Asked: func() { d.asking.Ask() },
-			Trusted: func() []netip.Prefix { return d.live.Current().Network.Trusted },
+			Trusted: d.trusted,
 		}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
 			return placement.Unfit(plan, mlx, d.nodes.Name)
@@ -250,3 +250,6 @@ func (d *daemon) deviceRefused(ctx context.Context, portNumbers []api.PortNumber
 func (d *daemon) obstacle(ctx context.Context) *api.Error {
 	return profile.Obstacle(ctx, d.platform.Clock, d.platform.Facts, d.nodes.Name(d.identity.Node), d.identity.Node)
 }
+
+// trusted are the networks that carry jobs unencrypted although no job names them.
+func (d *daemon) trusted() []netip.Prefix { return d.live.Current().Network.Trusted }

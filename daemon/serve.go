@@ -218,7 +218,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	}
 	for _, of := range []server.Handlers{
 		view.Methods{
-			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown,
+			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown, Trusted: d.trusted,
 			// A database that nothing is written to may be damaged all the same: whoever looks finds out.
 			Alive: func() error { return d.database.View(func(*store.Transaction) error { return nil }) },
 			Reads: func(c *server.Caller) func(api.Principal) bool {

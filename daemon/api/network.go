@@ -44,8 +44,6 @@ type Interface struct {
 	Service *NetworkService `json:"service,omitempty"`
 	// Expensive says that the system counts its traffic as costly.
 	Expensive *bool `json:"expensive,omitempty"`
-	// Trusted says that this node's configuration trusts the network for unencrypted job traffic.
-	Trusted bool `json:"trusted,omitempty"`
 }
 
 // Called is the interface for people, such as Ethernet (en0).

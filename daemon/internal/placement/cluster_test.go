@@ -90,7 +90,7 @@ func (d *scenario) input(p api.Placement, r *rand.Rand) Input {
 		known[i] = topology.Node{ID: d.nodes[i].ID, ShortName: d.nodes[i].ShortName, Network: &api.Network{}, Stale: !d.nodes[i].Reached}
 		if d.lan[i] {
 			known[i].Network.Interfaces = append(known[i].Network.Interfaces, api.Interface{Name: "en0", Type: api.InterfaceEthernet, Up: true,
-				SpeedBitsPerS: new(int64(10 * gigabit)), Trusted: d.trusted, Addresses: []api.InterfaceAddress{{Address: lanPrefix(i)}}})
+				SpeedBitsPerS: new(int64(10 * gigabit)), Addresses: []api.InterfaceAddress{{Address: lanPrefix(i)}}})
 		}
 	}
 	for i := range known {
@@ -162,7 +162,11 @@ func (d *scenario) input(p api.Placement, r *rand.Rand) Input {
 		shuffle(len(n.Thunderbolt), func(i, j int) { n.Thunderbolt[i], n.Thunderbolt[j] = n.Thunderbolt[j], n.Thunderbolt[i] })
 	}
 	spec := api.JobRequest{Placement: p}.Spec("j00000001", api.Principal{User: "ada", Node: d.nodes[0].ID}, api.Time{})
-	return Input{Spec: spec, Nodes: nodes, Graph: topology.Build(topology.Input{Nodes: known})}
+	in := Input{Spec: spec, Nodes: nodes, Graph: topology.Build(topology.Input{Nodes: known})}
+	if d.trusted {
+		in.Trusted = []netip.Prefix{lanPrefix(0).Masked()}
+	}
+	return in
 }
 
 var scenarioTime = func() api.Time {

@@ -195,7 +195,7 @@ func TestAnEdgeOverANetwork(t *testing.T) {
 		return [2]netip.Addr{a, a.Next()}
 	}
 	over := func(kind api.LinkKind, address string, gigabits int64, measured bool) *way {
-		return &way{channel: channel{kind: kind, addresses: at(address), network: "en0", speed: speed{bits: gigabits * gigabit, measured: measured}}, trusted: true, thunderbolt: kind == api.LinkTB4}
+		return &way{channel: channel{kind: kind, addresses: at(address), network: "en0", speed: speed{bits: gigabits * gigabit, measured: measured}}, thunderbolt: kind == api.LinkTB4}
 	}
 	cable := over(api.LinkTB4, "169.254.1.1", 20, true)
 	for _, c := range []struct {
@@ -221,7 +221,7 @@ func TestAnEdgeOverANetwork(t *testing.T) {
 			is := is.New(t)
 			for _, ways := range [][]*way{{c.first, c.next}, {c.next, c.first}} {
 				slices.SortFunc(ways, compareWays)
-				s := &state{nodes: []*Node{&d.nodes[0], &d.nodes[1]}, ways: map[pair][]*way{p: ways}, sockets: map[socketKey][]channel{}}
+				s := &state{in: &Input{Trusted: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}, nodes: []*Node{&d.nodes[0], &d.nodes[1]}, ways: map[pair][]*way{p: ways}, sockets: map[socketKey][]channel{}}
 				edge, found := s.edge(p, tier{backend: api.BackendRing, networks: true}, 1)
 				is.True(found)
 				want := c.first

@@ -127,8 +127,8 @@ func (s *state) untrusted() []network {
 			if s.permitted(w) {
 				continue
 			}
-			for end, i := range []int{p.a, p.b} {
-				if prefix, is := s.nodes[i].prefixOf(w.addresses[end]); is && !slices.ContainsFunc(out, func(n network) bool { return n.prefix == prefix }) {
+			for _, prefix := range w.prefixes {
+				if prefix.IsValid() && !slices.ContainsFunc(out, func(n network) bool { return n.prefix == prefix }) {
 					out = append(out, network{prefix, w.kind})
 				}
 			}
@@ -141,14 +141,14 @@ func (s *state) untrusted() []network {
 	return out[:min(len(out), MaxRemedies)]
 }
 
-// prefixOf is the network of one of the node's addresses.
-func (n *Node) prefixOf(address netip.Addr) (netip.Prefix, bool) {
+// prefixOf is the network of one of the node's addresses; not valid where it does not tell.
+func (n *Node) prefixOf(address netip.Addr) netip.Prefix {
 	for _, i := range n.interfaces() {
 		for _, a := range i.Addresses {
 			if a.Address.Addr() == address {
-				return a.Address.Masked(), true
+				return a.Address.Masked()
 			}
 		}
 	}
-	return netip.Prefix{}, false
+	return netip.Prefix{}
 }

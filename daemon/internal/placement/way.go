@@ -14,8 +14,9 @@ import (
 type way struct {
 	channel
 	thunderbolt bool
-	trusted     bool
 	interfaces  [2]string
+	// prefixes are the networks of the addresses, where their nodes tell them.
+	prefixes [2]netip.Prefix
 }
 
 // wayKey tells bundles apart: by cable, or by the interfaces at both ends.
@@ -88,7 +89,6 @@ func (s *state) take(bundles map[wayKey]*bundle, p *topology.Path, from, to int)
 		bundles[key] = b
 	}
 	b.thunderbolt = b.thunderbolt && p.Thunderbolt()
-	b.trusted = b.trusted || p.Trusted
 	b.reachable[1-near] = append(b.reachable[1-near], p.Address)
 	if p.Source.Is4() && s.owns(s.nodes[from], p.Source) {
 		b.reported[near] = append(b.reported[near], p.Source)
@@ -121,7 +121,7 @@ func (s *state) split(b *bundle, p pair, rows map[api.LinkRowKey]*api.LinkRow, c
 	for _, x := range distinct(ends[0]) {
 		for _, y := range distinct(ends[1]) {
 			w := s.wayOf(b, p, [2]netip.Addr{x, y}, rows, c)
-			if slices.Contains(b.joined, w.addresses) || s.shareNetwork(p, x, y) {
+			if slices.Contains(b.joined, w.addresses) || w.prefixes[0].IsValid() && w.prefixes[0] == w.prefixes[1] {
 				all = append(all, w)
 			} else {
 				others = append(others, w)
@@ -145,17 +145,11 @@ func distinct(all []netip.Addr) []netip.Addr {
 	return slices.Compact(all)
 }
 
-// shareNetwork reports whether two ends' addresses are in one network, as both say.
-func (s *state) shareNetwork(p pair, x, y netip.Addr) bool {
-	a, isA := s.nodes[p.a].prefixOf(x)
-	b, isB := s.nodes[p.b].prefixOf(y)
-	return isA && isB && a == b
-}
-
 // wayOf is a bundle's way between two addresses, with what was measured of it.
 func (s *state) wayOf(b *bundle, p pair, ends [2]netip.Addr, rows map[api.LinkRowKey]*api.LinkRow, c *api.Cable) *way {
 	w := b.way
 	w.addresses, w.notes = ends, slices.Clone(b.notes)
+	w.prefixes = [2]netip.Prefix{s.nodes[p.a].prefixOf(ends[0]), s.nodes[p.b].prefixOf(ends[1])}
 	var best *api.LinkRow
 	for _, path := range b.paths {
 		if !slices.Contains(ends[:], path.Address) {
@@ -188,7 +182,7 @@ func (w *way) over() topology.Network {
 	if !w.thunderbolt && (&topology.Path{Kind: kind}).Thunderbolt() { // the ends disagree
 		kind = api.LinkUnknown
 	}
-	return topology.Network{Kind: kind, Addresses: w.addresses, BitsPerS: w.bits, Measured: w.measured}
+	return topology.Network{Kind: kind, Addresses: w.addresses, Interfaces: w.interfaces, Prefixes: w.prefixes, BitsPerS: w.bits, Measured: w.measured}
 }
 
 // compareWays orders the ways of a pair as people expect.
@@ -214,7 +208,7 @@ func (n *Node) portSpeed(name string) int64 {
 
 // permitted reports whether unencrypted traffic may use the way.
 func (s *state) permitted(w *way) bool {
-	if w.thunderbolt || w.trusted {
+	if w.thunderbolt {
 		return true
 	}
 	for _, a := range w.addresses {
@@ -231,7 +225,7 @@ func (s *state) permitted(w *way) bool {
 func (s *state) socketChannels(p pair, networks bool) []channel {
 	key := socketKey{p, networks}
 	out, known := s.sockets[key]
-	if known || len(s.ways[p]) == 0 {
+	if known {
 		return out
 	}
 	ways := slices.DeleteFunc(slices.Clone(s.ways[p]), func(w *way) bool { return !s.permitted(w) })
@@ -239,21 +233,17 @@ func (s *state) socketChannels(p pair, networks bool) []channel {
 	for i, w := range ways {
 		over[i] = w.over()
 	}
-	if first := topology.First(over); len(ways) > 0 && (networks || ways[first].thunderbolt) {
-		best := ways[first]
-		used := []*way{best}
-		for i, w := range ways {
-			isShared := func(o *way) bool { return !s.runApart(p, w, o) }
-			if i != first && w.thunderbolt && !networks || networks && over[first].Wire() && over[i].Wire() && !slices.ContainsFunc(used, isShared) {
-				used = append(used, w)
-			}
+	chosen := topology.Choose(over)
+	if len(chosen) > 0 && !networks && !ways[chosen[0]].thunderbolt {
+		chosen = nil
+	}
+	for _, i := range chosen {
+		if networks || ways[i].thunderbolt {
+			out = append(out, ways[i].channel)
 		}
-		for _, w := range used {
-			out = append(out, w.channel)
-		}
-		if first > 0 {
-			out[0].notes = append(slices.Clone(best.notes), s.passed(p, best, ways[0]))
-		}
+	}
+	if len(out) > 0 && chosen[0] > 0 {
+		out[0].notes = append(slices.Clone(out[0].notes), s.passed(p, ways[chosen[0]], ways[0]))
 	}
 	s.sockets[key] = out
 	return out
@@ -278,20 +268,6 @@ func (w *way) called() string {
 		return fmt.Sprintf("the cable (%s)", w.kind)
 	}
 	return fmt.Sprintf("%s (%s)", w.network, w.kind)
-}
-
-// runApart reports whether two ways carry their traffic beside each other: over interfaces
-// of their own at both ends, and not in one network, in which the system would choose one
-// interface for both.
-func (s *state) runApart(p pair, a, b *way) bool {
-	for end, node := range []int{p.a, p.b} {
-		n, m := a.interfaces[end], b.interfaces[end]
-		of, is := s.nodes[node].prefixOf(a.addresses[end])
-		if n == "" || m == "" || n == m || is && !a.thunderbolt && !b.thunderbolt && of.Contains(b.addresses[end]) {
-			return false
-		}
-	}
-	return true
 }
 
 // noWay is the first thing that keeps a pair from a ring over sockets.

@@ -130,6 +130,9 @@ type Graph struct {
 	Paths []Path
 	// Notes are what could not be believed or matched, in a fixed order.
 	Notes []api.Cause
+	// Trusted are the networks that the node's configuration trusts for unencrypted traffic, for
+	// a host file.
+	Trusted []netip.Prefix
 
 	index  *index
 	cables []*cable

@@ -20,9 +20,9 @@ type host struct {
 // all, by id). MLX reads IPv4 addresses and host names only, so IPv6 is left out.
 //
 //   - ring: the addresses at which the rank before reaches each rank, as many
-//     everywhere, over Thunderbolt or over networks that both ends trust;
-//   - jaccl, jaccl-ring: the addresses of each rank, Ethernet first, the first
-//     of rank 0 being the one that all reach, and the device matrix;
+//     everywhere, over Thunderbolt or over networks that are trusted;
+//   - jaccl, jaccl-ring: the addresses of each rank in the order of [Network], the
+//     first of rank 0 being the one that all reach, and the device matrix;
 //   - auto and the empty backend: the first of jaccl, jaccl-ring and ring that
 //     is possible.
 //
@@ -68,28 +68,18 @@ func hostfileText(backend api.Backend, hosts []host) string {
 }
 
 func (g Graph) ringHostfile(ranks []*node) (string, []api.Cause, error) {
-	edges := make([]ringEdge, len(ranks))
+	hosts := make([]host, len(ranks))
 	var notes, missing noteList
-	onlyThunderbolt := true
+	width, rows := 0, g.speeds()
 	for i, n := range ranks {
 		before := ranks[(i+len(ranks)-1)%len(ranks)]
-		edges[i] = g.ringEdge(before, n, &missing)
-		onlyThunderbolt = onlyThunderbolt && len(edges[i].thunderbolt) > 0
+		hosts[i] = host{SSH: n.displayName(), IPs: g.ringEdge(before, n, rows, &notes, &missing)}
+		if w := len(hosts[i].IPs); i == 0 || w < width {
+			width = w
+		}
 	}
 	if len(missing) > 0 {
 		return "", nil, refusal(api.ReasonNoPath, missing.sorted(), "ring needs a path between all neighbours of the %d nodes", len(ranks))
-	}
-	hosts := make([]host, len(ranks))
-	width := 0
-	for i, e := range edges {
-		hosts[i] = host{SSH: ranks[i].displayName(), IPs: e.thunderbolt}
-		if !onlyThunderbolt {
-			hosts[i].IPs = slices.Concat(e.thunderbolt, e.trusted)
-		}
-		if n := len(hosts[i].IPs); i == 0 || n < width {
-			width = n
-		}
-		notes = append(notes, e.notes...)
 	}
 	for i := range hosts {
 		hosts[i].IPs = hosts[i].IPs[:width] // MLX refuses a rank with more connections on one side
@@ -97,47 +87,84 @@ func (g Graph) ringHostfile(ranks []*node) (string, []api.Cause, error) {
 	return hostfileText(api.BackendRing, hosts), notes.sorted(), nil
 }
 
-// ringEdge is the addresses at which a rank is reached by the one before it.
-type ringEdge struct {
-	thunderbolt, trusted []netip.Addr
-	notes                noteList
-}
-
-// ringEdge collects what the rank before reaches, and, where it says nothing of
-// a path, what the other end says of it.
-func (g Graph) ringEdge(from, to *node, missing *noteList) ringEdge {
-	var e ringEdge
-	untrusted := false
-	take := func(p *Path, a netip.Addr) {
-		switch {
-		case slices.Contains(e.thunderbolt, a) || slices.Contains(e.trusted, a):
-		case p.Thunderbolt():
-			e.thunderbolt = append(e.thunderbolt, a)
-		case p.Trusted:
-			e.trusted = append(e.trusted, a)
-		default:
-			untrusted = true
+// ringEdge is the addresses at which a rank is reached by the one before it: what that one
+// reaches, or, where it says nothing of a path, what the other end says of it.
+func (g Graph) ringEdge(from, to *node, rows map[api.LinkRowKey]int64, notes, missing *noteList) []netip.Addr {
+	var over []Network
+	isUntrusted := false
+	take := func(p *Path, end int, a netip.Addr) {
+		if !p.Thunderbolt() && !g.trusts(p) {
+			isUntrusted = true
+			return
 		}
+		over = append(over, g.network(p, end, a, rows))
 	}
 	for _, p := range g.pathsBetween(from, to) {
-		take(p, p.Address)
+		take(p, 1, p.Address)
 	}
-	if len(e.thunderbolt)+len(e.trusted) == 0 {
+	if len(over) == 0 {
 		for _, p := range g.pathsBetween(to, from) {
 			if len(to.byAddress[p.Source]) > 0 {
-				take(p, p.Source)
-				e.notes.add(api.ReasonSourcesDisagree, pairSubject(from, to), "only %s says that %s and %s reach each other", to.displayName(), from.displayName(), to.displayName())
+				take(p, 0, p.Source)
+				notes.add(api.ReasonSourcesDisagree, pairSubject(from, to), "only %s says that %s and %s reach each other", to.displayName(), from.displayName(), to.displayName())
 			}
 		}
 	}
+	slices.SortFunc(over, func(a, b Network) int { return cmp.Or(a.Compare(b), a.Addresses[1].Compare(b.Addresses[1])) })
+	var all []netip.Addr
+	for _, i := range Choose(over) {
+		all = append(all, over[i].Addresses[1])
+	}
 	switch {
-	case len(e.thunderbolt)+len(e.trusted) > 0:
-	case untrusted:
+	case len(all) > 0:
+	case isUntrusted:
 		missing.add(api.ReasonNetworkNotTrusted, pairSubject(from, to), "%s reaches %s only over a network that is not trusted", from.displayName(), to.displayName())
 	default:
 		missing.add(api.ReasonNoPath, pairSubject(from, to), "%s reaches no IPv4 address of %s", from.displayName(), to.displayName())
 	}
-	return e
+	return all
+}
+
+// network is a path as networks are chosen among, with the end that has an address second.
+func (g Graph) network(p *Path, end int, a netip.Addr, rows map[api.LinkRowKey]int64) Network {
+	n := Network{Kind: p.Kind, Addresses: [2]netip.Addr{p.Source, p.Address}, Interfaces: [2]string{p.Interface, p.PeerInterface}}
+	n.Prefixes = [2]netip.Prefix{g.index.byID[p.From].prefixOf(p.Source), g.index.byID[p.To].prefixOf(p.Address)}
+	n.BitsPerS = rows[api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: p.target().String()}]
+	n.Measured = n.BitsPerS > 0
+	if end == 0 {
+		slices.Reverse(n.Addresses[:])
+		slices.Reverse(n.Interfaces[:])
+		slices.Reverse(n.Prefixes[:])
+	}
+	return n
+}
+
+// prefixOf is the network of an address of the node; not valid where it has none.
+func (n *node) prefixOf(address netip.Addr) netip.Prefix {
+	for _, i := range n.byAddress[bareAddress(address)] {
+		for _, a := range i.Addresses {
+			if a.Address.Addr() == address {
+				return a.Address.Masked()
+			}
+		}
+	}
+	return netip.Prefix{}
+}
+
+// trusts reports whether unencrypted traffic may use the network of a path.
+func (g Graph) trusts(p *Path) bool {
+	return slices.ContainsFunc(g.Trusted, func(n netip.Prefix) bool { return n.Contains(p.Address.WithZone("")) })
+}
+
+// speeds are the slower directions of what was measured over sockets.
+func (g Graph) speeds() map[api.LinkRowKey]int64 {
+	all := map[api.LinkRowKey]int64{}
+	for _, r := range g.List().Rows {
+		if r.UpBitsPerS != nil && r.DownBitsPerS != nil {
+			all[r.LinkRowKey] = min(*r.UpBitsPerS, *r.DownBitsPerS)
+		}
+	}
+	return all
 }
 
 // pathsBetween lists the live paths with IPv4 addresses.
@@ -166,7 +193,7 @@ func (g Graph) jacclHostfile(nodes []api.NodeID, ranks []*node, backend api.Back
 	for i, row := range api.DeviceRows(matrix) {
 		hosts[i] = host{SSH: ranks[i].displayName(), IPs: coordinator, RDMA: row}
 		if i > 0 {
-			hosts[i].IPs = addressesOf(g.pathsBetween(ranks[0], ranks[i]))
+			hosts[i].IPs = addressesOf(g.named(ranks[0], ranks[i]))
 		}
 	}
 	return hostfileText(backend, hosts), notes.sorted(), nil
@@ -178,7 +205,7 @@ func (g Graph) coordinator(ranks []*node, notes *noteList) ([]netip.Addr, error)
 	reached := map[netip.Addr]int{}
 	var all []*Path
 	for _, n := range ranks[1:] {
-		paths := g.pathsBetween(n, ranks[0])
+		paths := g.named(n, ranks[0])
 		for _, p := range paths {
 			reached[p.Address]++
 		}
@@ -194,7 +221,7 @@ func (g Graph) coordinator(ranks []*node, notes *noteList) ([]netip.Addr, error)
 		return nil, g.noCoordinator(ranks, all, reached)
 	}
 	for _, p := range all {
-		if p.Address == common[0] && !p.Trusted && !p.Thunderbolt() {
+		if p.Address == common[0] && !g.trusts(p) && !p.Thunderbolt() {
 			notes.add(api.ReasonNetworkNotTrusted, p.target().String(), "the exchange at the start, of connection data only, runs over a network that is not trusted")
 		}
 	}
@@ -219,17 +246,29 @@ func (g Graph) noCoordinator(ranks []*node, all []*Path, reached map[netip.Addr]
 		if best.IsValid() {
 			where = best.String()
 		}
+		if len(g.named(n, ranks[0])) == 0 && len(g.pathsBetween(n, ranks[0])) > 0 {
+			missing.add(api.ReasonNetworkNotTrusted, pairSubject(n, ranks[0]), "%s reaches %s only over a tunnel, or over what is not known, and that is not trusted", n.displayName(), ranks[0].displayName())
+			continue
+		}
 		missing.add(api.ReasonNoPath, pairSubject(n, ranks[0]), "%s does not reach %s at %s", n.displayName(), ranks[0].displayName(), where)
 	}
 	return refusal(api.ReasonNoPath, missing.sorted(), "no address of %s is reached by all other ranks", ranks[0].displayName())
 }
 
-// addressesOf lists the addresses of paths once, Ethernet first and Thunderbolt
-// last: what JACCL exchanges over sockets is small, and must not stand in the
-// way of RDMA.
+// named lists those of the live paths that may carry JACCL's exchange: tunnels, and what is
+// not known, only where they are trusted.
+func (g Graph) named(from, to *node) []*Path {
+	return slices.DeleteFunc(g.pathsBetween(from, to), func(p *Path) bool {
+		return (Network{Kind: p.Kind}).kindOrder() > 2 && !g.trusts(p)
+	})
+}
+
+// addressesOf lists the addresses of paths once, in the order of [Network]: what JACCL
+// exchanges over sockets is so small that speeds do not count.
 func addressesOf(paths []*Path) []netip.Addr {
+	of := func(p *Path) Network { return Network{Kind: p.Kind, Addresses: [2]netip.Addr{p.Address}} }
 	ordered := slices.SortedFunc(slices.Values(paths), func(a, b *Path) int {
-		return cmp.Or(cmp.Compare(coordinatorRank(a), coordinatorRank(b)), a.Address.Compare(b.Address))
+		return cmp.Or(of(a).Compare(of(b)), a.Address.Compare(b.Address))
 	})
 	out := []netip.Addr{}
 	for _, p := range ordered {
@@ -238,20 +277,4 @@ func addressesOf(paths []*Path) []netip.Addr {
 		}
 	}
 	return out
-}
-
-func coordinatorRank(p *Path) int {
-	switch {
-	case p.Kind == api.LinkEthernet:
-		return 0
-	case p.Kind == api.LinkWiFi:
-		return 1
-	case p.Thunderbolt():
-		return 4
-	case p.Kind == api.LinkLoopback:
-		return 5
-	case p.Kind == api.LinkVPN:
-		return 3
-	}
-	return 2
 }

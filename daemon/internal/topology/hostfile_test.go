@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -76,22 +78,21 @@ func TestRingHasAsManyAddressesEverywhere(t *testing.T) {
 
 func TestRingUsesOtherNetworksOnlyWhereTrusted(t *testing.T) {
 	is := is.New(t)
-	build := func(trusted ...int) (string, error) {
+	build := func(trusted ...netip.Prefix) (string, error) {
 		nodes := meshed(3, 1)
 		dropReach(&nodes[0], testID(1), onLAN)
 		dropReach(&nodes[1], testID(0), onLAN)
-		for _, n := range trusted {
-			nodes[n].Network.Interfaces[0].Trusted = true
-		}
-		text, _, err := Build(Input{Nodes: nodes}).Hostfile(nil, api.BackendRing)
+		g := Build(Input{Nodes: nodes})
+		g.Trusted = trusted
+		text, _, err := g.Hostfile(nil, api.BackendRing)
 		return text, err
 	}
-	for _, trusted := range [][]int{nil, {0}, {1}} { // one end's trust is not enough
+	for _, trusted := range [][]netip.Prefix{nil, {netip.MustParsePrefix("10.1.0.0/16")}} { // none, and another
 		_, err := build(trusted...)
 		is.True(errors.Is(err, api.ReasonNoPath))
 		is.Equal(causeLine(err), "network_not_trusted")
 	}
-	text, err := build(0, 1)
+	text, err := build(netip.MustParsePrefix("10.0.0.0/8"))
 	is.NoErr(err)
 	hosts := parseHostfile(t, text).Hosts
 	is.Equal(hosts[1].IPs, []string{lanAddress(1)})
@@ -131,7 +132,7 @@ func TestRingLeavesOutWhatIsNotLive(t *testing.T) {
 	is.Equal(causeLine(err), "no_path no_path")
 }
 
-func TestCoordinatorIsReachedByAllEthernetFirst(t *testing.T) {
+func TestCoordinatorIsReachedByAll(t *testing.T) {
 	is := is.New(t)
 	nodes := meshed(3, 1)
 	text, _, err := Build(Input{Nodes: nodes}).Hostfile(nil, api.BackendJACCL)
@@ -139,7 +140,7 @@ func TestCoordinatorIsReachedByAllEthernetFirst(t *testing.T) {
 	f := parseHostfile(t, text)
 	is.Equal(f.Backend, "jaccl")
 	is.Equal(f.Hosts[0].IPs, []string{lanAddress(0)}) // the cables' addresses are for one peer each
-	is.Equal(f.Hosts[1].IPs, []string{lanAddress(1), plugAddress(1, 1)})
+	is.Equal(f.Hosts[1].IPs, []string{plugAddress(1, 1), lanAddress(1)})
 	is.Equal(f.Hosts[2].RDMA, []any{"rdma_en3", "rdma_en4", nil})
 
 	dropReach(&nodes[2], testID(0), func(r api.Reach) bool { return !onLAN(r) })
@@ -172,4 +173,87 @@ func TestHostfileHasIPv4Only(t *testing.T) {
 		is.NoErr(err)
 		is.True(!strings.Contains(text, "fe80"))
 	}
+}
+
+// withLANs gives two Macs with a cable an interface more for each line: its name, type, and the
+// first Mac's address.
+func withLANs(cable bool, lines ...string) []Node {
+	nodes := []Node{testNode(0), testNode(1)}
+	if cable {
+		nodes = meshed(2, 1)
+		for i := range nodes {
+			dropReach(&nodes[i], testID(1-i), none)
+			nodes[i].Network.Interfaces = slices.DeleteFunc(nodes[i].Network.Interfaces, func(i api.Interface) bool { return i.Name == "en0" })
+		}
+	}
+	for _, line := range lines {
+		f := strings.Fields(line)
+		own := netip.MustParsePrefix(f[2])
+		for i := range nodes {
+			at, far := own, own.Addr().Next()
+			if i == 1 {
+				at, far = netip.PrefixFrom(far, own.Bits()), own.Addr()
+			}
+			if k := slices.IndexFunc(nodes[i].Network.Interfaces, func(i api.Interface) bool { return i.Name == f[0] }); k >= 0 {
+				nodes[i].Network.Interfaces[k].Addresses = append(nodes[i].Network.Interfaces[k].Addresses, api.InterfaceAddress{Address: at})
+			} else {
+				addInterface(&nodes[i], api.Interface{Name: f[0], Type: api.InterfaceType(f[1]), Up: true, Addresses: []api.InterfaceAddress{{Address: at}}})
+			}
+			reach := testReach(1-i, far.String(), f[0])
+			reach.Source = at.Addr()
+			nodes[i].Reach = append(nodes[i].Reach, reach)
+		}
+	}
+	return nodes
+}
+
+// The ring and JACCL's coordinator take the networks in the same order. What is not named, here
+// by the configuration, carries nothing where it is a tunnel or not known.
+func TestNetworksOfAHostfile(t *testing.T) {
+	everything := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
+	for _, c := range []struct {
+		name, lans  string
+		trusted     []netip.Prefix
+		ring, jaccl string // the first Mac's addresses, as far as they are checked
+	}{
+		{"a wire before Wi-Fi", "en1 wifi 10.0.0.1/24, en0 ethernet 100.64.0.1/24", everything, "100.64.0.1", "100.64.0.1 10.0.0.1"},
+		{"a LAN before Tailscale", "utun4 vpn 100.100.0.1/32, en1 wifi 10.0.0.1/24", everything, "10.0.0.1", "10.0.0.1 100.100.0.1"},
+		{"the LAN's address before a public one", "en0 ethernet 9.9.9.1/24, en0 ethernet 192.168.1.1/24", everything, "192.168.1.1", "192.168.1.1 9.9.9.1"},
+		{"what is not known before a tunnel", "utun4 vpn 10.0.0.1/32, en9 unknown 203.0.113.1/24", everything, "203.0.113.1", "203.0.113.1 10.0.0.1"},
+		{"two wires", "en0 ethernet 192.168.1.1/24, en7 ethernet 192.168.2.1/24", everything, "192.168.1.1 192.168.2.1", "192.168.1.1 192.168.2.1"},
+		{"two wires in one network", "en0 ethernet 192.168.1.1/24, en7 ethernet 192.168.1.5/24", everything, "192.168.1.1", "192.168.1.1 192.168.1.5"},
+		{"no tunnel unasked", "utun4 vpn 100.100.0.1/32, en1 wifi 10.0.0.1/24", nil, "", "10.0.0.1"},
+		{"a tunnel alone", "utun4 vpn 100.100.0.1/32", nil, "", ""},
+		{"a tunnel alone that is trusted", "utun4 vpn 100.100.0.1/32", everything, "100.100.0.1", "100.100.0.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for backend, want := range map[api.Backend]string{api.BackendRing: c.ring, api.BackendJACCL: c.jaccl} {
+				is := is.New(t)
+				g := Build(Input{Nodes: withLANs(backend == api.BackendJACCL, strings.Split(c.lans, ", ")...)})
+				g.Trusted = c.trusted
+				text, _, err := g.Hostfile(nil, backend)
+				if want == "" {
+					is.Equal(causeLine(err)[:len("network_not_trusted")], "network_not_trusted")
+					continue
+				}
+				is.NoErr(err)
+				is.Equal(strings.Join(parseHostfile(t, text).Hosts[0].IPs, " "), want)
+			}
+		})
+	}
+}
+
+// A network that was measured to be more than twice as fast is exported before another.
+func TestHostfileTakesTheFasterNetwork(t *testing.T) {
+	is := is.New(t)
+	nodes := withLANs(false, "en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24")
+	for address, bits := range map[string]int64{"192.168.1.2": 1e9, "10.0.0.2": 3e9} {
+		nodes[0].Profiles = append(nodes[0].Profiles, Profile{Name: string(testID(1)) + "/" + address, LinkProfile: api.LinkProfile{
+			Peer: testID(1), Transport: api.TransportSocket, Sink: netip.MustParseAddr(address), UpBitsPerS: &bits, DownBitsPerS: &bits, MeasuredAt: api.TimeOf(time.Unix(1, 0))}})
+	}
+	g := Build(Input{Nodes: nodes})
+	g.Trusted = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}
+	text, _, err := g.Hostfile(nil, api.BackendRing)
+	is.NoErr(err)
+	is.Equal(parseHostfile(t, text).Hosts[1].IPs, []string{"10.0.0.2"})
 }

@@ -3,6 +3,7 @@ package topology
 import (
 	"cmp"
 	"net/netip"
+	"slices"
 
 	"fulmen/daemon/api"
 )
@@ -13,6 +14,10 @@ type Network struct {
 	Kind api.LinkKind
 	// Addresses are those of its ends, as far as known.
 	Addresses [2]netip.Addr
+	// Interfaces are those of its ends, and Prefixes the networks of the addresses there; empty
+	// where not known.
+	Interfaces [2]string
+	Prefixes   [2]netip.Prefix
 	// BitsPerS is its slower direction, 0 where not known, and Measured says that it was
 	// measured and not negotiated.
 	BitsPerS int64
@@ -29,8 +34,8 @@ func (n Network) Compare(o Network) int {
 	return cmp.Or(cmp.Compare(n.kindOrder(), o.kindOrder()), addresses, speed)
 }
 
-// Wire reports whether it is a cable, Thunderbolt or Ethernet.
-func (n Network) Wire() bool { return n.kindOrder() <= 1 }
+// isWire reports whether it is a cable, Thunderbolt or Ethernet.
+func (n Network) isWire() bool { return n.kindOrder() <= 1 }
 
 // kindOrder is the place of its kind.
 func (n Network) kindOrder() int {
@@ -67,14 +72,39 @@ func (n Network) addressOrder() (place int) {
 	return place
 }
 
-// First is the place of the best of networks, which are in order: the first, unless a
-// later one was measured to be more than twice as fast. One whose own speed is not known
-// is not passed.
-func First(ordered []Network) (at int) {
+// Choose gives the places of those of networks in order over which MLX's ring talks, the
+// best first: the first, unless a later one was measured to be more than twice as fast; and
+// if that is a wire, the other wires that carry traffic of their own. One whose speed is not
+// known is not passed.
+func Choose(ordered []Network) []int {
+	best := 0
 	for i, n := range ordered {
-		if best := ordered[at].BitsPerS; n.Measured && best > 0 && n.BitsPerS > 2*best {
-			at = i
+		if bits := ordered[best].BitsPerS; n.Measured && bits > 0 && n.BitsPerS > 2*bits {
+			best = i
 		}
 	}
-	return at
+	if len(ordered) == 0 {
+		return nil
+	}
+	chosen := []int{best}
+	for i, n := range ordered {
+		shares := func(k int) bool { return !n.isBeside(ordered[k]) }
+		if ordered[best].isWire() && n.isWire() && !slices.ContainsFunc(chosen, shares) {
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen
+}
+
+// isBeside reports whether two carry their traffic beside each other: over interfaces of
+// their own at both ends, and not in one network, where the system would choose one
+// interface for both. Thunderbolt cables are told apart by their peers.
+func (n Network) isBeside(o Network) bool {
+	for end, name := range n.Interfaces {
+		isShared := n.Prefixes[end].IsValid() && n.Prefixes[end].Overlaps(o.Prefixes[end]) && n.kindOrder()+o.kindOrder() > 0
+		if name == "" || name == o.Interfaces[end] || o.Interfaces[end] == "" || isShared {
+			return false
+		}
+	}
+	return true
 }

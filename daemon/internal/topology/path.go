@@ -33,8 +33,6 @@ type Path struct {
 	Crossed bool
 	// Expensive says that an end counts the network's traffic as costly.
 	Expensive bool
-	// Trusted says that both ends trust the network for unencrypted job traffic.
-	Trusted bool
 	// Stale says that an end cannot be reached now.
 	Stale bool
 	// Simulated says that no real hardware is behind it.
@@ -132,7 +130,6 @@ func (x *index) verify(from *node, r *api.Reach, k kinds) (Path, bool) {
 	if far != nil {
 		p.PeerInterface = far.Name
 	}
-	p.Trusted = near != nil && far != nil && near.Trusted && far.Trusted
 	p.Crossed = far != nil && r.PeerInterface != "" && r.PeerInterface != far.Name
 	p.Expensive = isExpensive(near) || isExpensive(far)
 	p.KindNow, p.Link = k.of(from, near, to, far)

@@ -146,7 +146,7 @@ func TestNewerRows(t *testing.T) {
 	}
 }
 
-// Addresses for the exchange at the start, each once: Ethernet first, then by address.
+// Addresses for the exchange at the start, each once: by kind, a LAN's first, then by address.
 func TestCoordinatorsInOrder(t *testing.T) {
 	is := is.New(t)
 	var paths []*Path
@@ -158,7 +158,7 @@ func TestCoordinatorsInOrder(t *testing.T) {
 	for _, a := range addressesOf(paths) {
 		got = append(got, a.String())
 	}
-	is.Equal(got, []string{"9.0.0.0", "10.0.0.5", "10.0.0.4", "10.0.0.3", "10.0.0.2", "10.0.0.1", "10.0.0.6", "10.0.0.7", "10.0.0.0"})
+	is.Equal(got, []string{"10.0.0.1", "10.0.0.6", "10.0.0.7", "10.0.0.5", "9.0.0.0", "10.0.0.4", "10.0.0.0", "10.0.0.3", "10.0.0.2"})
 }
 
 // Rows are ordered by nodes, then as people read kinds, then by transport and name.

@@ -340,7 +340,9 @@ func (m Methods) linkWatch(_ context.Context, c *server.Caller, _ api.Empty) (ap
 
 // linkExport writes the graph for another tool.
 func (m Methods) linkExport(_ context.Context, _ *server.Caller, p api.LinkExportParams) (api.LinkExportResult, error) {
-	return m.Graph.Build().Export(p, m.Nodes.Find)
+	graph := m.Graph.Build()
+	graph.Trusted = m.Trusted()
+	return graph.Export(p, m.Nodes.Find)
 }
 
 // derived is something that is derived anew after every change.

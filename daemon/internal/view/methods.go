@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -18,6 +19,8 @@ type Methods struct {
 	Graph  *Graph
 	Events *Events
 	Shown  Shown
+	// Trusted are the networks that carry jobs.
+	Trusted func() []netip.Prefix
 	// Alive finds out whether the database can be read.
 	Alive func() error
 	// Reads says of whose jobs a client may read what happened.

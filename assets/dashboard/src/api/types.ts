@@ -1700,8 +1700,6 @@ export interface Interface {
   service?: NetworkService;
   /** Says that the system counts its traffic as costly. */
   expensive?: boolean;
-  /** Says that this node's configuration trusts the network for unencrypted job traffic. */
-  trusted?: boolean;
 }
 
 /** InterfaceAddress is one address of an interface. */
