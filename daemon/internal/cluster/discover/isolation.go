@@ -108,7 +108,7 @@ func (s *state) isSocial(name string) bool {
 func (s *state) isNear(node api.NodeID, except string) bool {
 	up, isNear := 0, false
 	for _, p := range s.paths[node] {
-		if p.State == api.PathFailed {
+		if p.State != api.PathActive {
 			continue
 		}
 		up++

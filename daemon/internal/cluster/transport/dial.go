@@ -103,7 +103,8 @@ func (t *Transport) dialAll() (next time.Duration) {
 				}
 				p.attempts[w] = a
 			}
-			if a.running || !t.isWorthLocked(p, w) {
+			isStandby := !t.isWorthLocked(p, w)
+			if a.running || isStandby && !t.isUnprovenLocked(p, w, a) {
 				continue
 			}
 			if due := max(a.next, a.second); due > now {
@@ -114,7 +115,7 @@ func (t *Transport) dialAll() (next time.Duration) {
 				break
 			}
 			a.running = true
-			t.running.Go(func() { t.try(p, w, a) })
+			t.running.Go(func() { t.try(p, w, a, isStandby) })
 		}
 	}
 	return next
@@ -175,12 +176,12 @@ func (t *Transport) isWorthLocked(p *peer, w way) bool {
 	return isBetter || len(p.links) < api.MaxPaths || w.iface != "" && t.rankOfLocked(w.iface) < worst
 }
 
-// try dials a way and serves the path.
-func (t *Transport) try(p *peer, w way, a *attempt) {
+// try dials a way and serves the path, or proves it.
+func (t *Transport) try(p *peer, w way, a *attempt, isStandby bool) {
 	began := t.options.Clock.Boot()
 	conn, iface, err := t.dial(t.ctx, p.node, w, netip.Addr{}, api.PeerConn{Carries: api.ConnPackets, Protocol: api.Protocol})
 	if err == nil {
-		err = t.link(iface, p.node, w, conn)
+		err = t.link(iface, p.node, w, conn, isStandby)
 	}
 	t.mu.Lock()
 	a.running = false

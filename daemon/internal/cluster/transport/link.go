@@ -29,8 +29,10 @@ type greeting struct {
 	Port int `json:"port"`
 	// Dial numbers the dials of the node that has dialled, so that both sides
 	// keep the same one of several; 0 of the other node.
-	Dial  uint64        `json:"dial,omitempty"`
-	Hello api.PeerHello `json:"hello"`
+	Dial uint64 `json:"dial,omitempty"`
+	// Standby says that the connection only proves the path, and ends at once.
+	Standby bool          `json:"standby,omitempty"`
+	Hello   api.PeerHello `json:"hello"`
 }
 
 // The types of frame on a path.
@@ -66,23 +68,24 @@ type link struct {
 }
 
 func better(a, b Path) int {
-	failed := func(p Path) int {
-		if p.State == api.PathFailed {
+	is := func(state api.PathState, p Path) int {
+		if p.State == state {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(cmp.Compare(failed(a), failed(b)), cmp.Compare(a.rank, b.rank), cmp.Compare(a.RTTUS, b.RTTUS),
-		cmp.Compare(a.Interface, b.Interface), cmp.Compare(a.PeerInterface, b.PeerInterface))
+	return cmp.Or(cmp.Compare(is(api.PathFailed, a), is(api.PathFailed, b)), cmp.Compare(a.rank, b.rank),
+		cmp.Compare(is(api.PathStandby, a), is(api.PathStandby, b)), cmp.Compare(a.RTTUS, b.RTTUS),
+		cmp.Compare(a.Interface, b.Interface), cmp.Compare(a.PeerInterface, b.PeerInterface), a.Address.Compare(b.Address))
 }
 
-// link greets the peer, and serves the path until it ends. The way is zero where the peer
-// has dialled.
-func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) error {
+// link greets the peer, and serves the path until it ends, or where either side only wants it
+// proved notes that it stands by. The way is zero where the peer has dialled.
+func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn, isStandby bool) error {
 	defer conn.Close()
 	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { conn.Close() })
 	defer deadline.Stop()
-	own := greeting{Session: t.session, Port: t.Port(), Hello: t.options.Hello()}
+	own := greeting{Session: t.session, Port: t.Port(), Hello: t.options.Hello(), Standby: isStandby}
 	own.Hello.Interface = iface
 	if w != (way{}) {
 		own.Dial = t.dials.Add(1)
@@ -111,6 +114,17 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	path := Path{
 		Interface: iface, Source: localOf(conn), Address: address, PeerInterface: theirs.Hello.Interface,
 		State: api.PathActive, Since: t.options.Clock.Now(),
+	}
+	if isStandby || theirs.Standby {
+		t.mu.Lock()
+		if p := t.peers[node]; p != nil && p.session == l.session {
+			t.standByLocked(p, l.place, path)
+		}
+		t.mu.Unlock()
+		if !isStandby { // who has dialled reads this side's greeting, and ends it
+			t.pause(lingers)
+		}
+		return nil
 	}
 	if err := t.register(node, l, path); err != nil {
 		if errors.Is(err, errDuplicate) {
@@ -223,6 +237,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	if i := slices.IndexFunc(p.links, func(o *link) bool { return o.place == l.place }); i >= 0 {
 		old := p.links[i]
 		if old.outlasts(l) {
+			t.standByLocked(p, l.place, path)
 			t.mu.Unlock()
 			return errDuplicate
 		}
@@ -232,8 +247,13 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 		p.links = append(p.links, l)
 		t.pathUpLocked()
 	}
-	isElsewhere := p.known[l.place].Address != path.Address
+	earlier := p.known[l.place]
+	isElsewhere := earlier.Address != path.Address
 	p.known[l.place] = path
+	delete(p.standby, path.way())
+	if replaced != nil && !isAnew {
+		t.standByLocked(p, l.place, earlier)
+	}
 	t.mu.Unlock()
 	for _, c := range calls {
 		c.close()
@@ -265,6 +285,12 @@ func (t *Transport) unregister(l *link) {
 		path := p.known[l.place]
 		path.State, path.Since, path.Reason, path.RTTUS = api.PathFailed, t.options.Clock.Now(), l.reason, 0
 		p.known[l.place] = path
+		for w, at := range p.standby {
+			if at.Interface == path.Interface && at.PeerInterface == path.PeerInterface {
+				at.State, at.Since, at.Reason = path.State, path.Since, path.Reason
+				p.standby[w] = at
+			}
+		}
 		event = PathEvent{Node: p.node, Path: path}
 	}
 	var calls []*callClient

@@ -196,7 +196,7 @@ func (t *Transport) serve(iface string, node api.NodeID, first api.PeerConn, con
 	defer leave()
 	switch first.Carries {
 	case api.ConnPackets:
-		t.link(iface, node, way{}, conn)
+		t.link(iface, node, way{}, conn, false)
 	case api.ConnCalls:
 		t.acceptCalls(node, conn)
 	default:

@@ -17,6 +17,9 @@ func (t *Transport) AddressesLost(node api.NodeID, lost []netip.Addr) {
 	t.mu.Lock()
 	var gone []*link
 	for _, p := range t.peers {
+		t.dropLocked(p, api.ReasonAddressLost, func(at Path) bool {
+			return node == t.options.Identity.Node && isLost(at.Source) || node == p.node && isLost(at.Address.Addr())
+		})
 		var left []*link
 		var frames [][]byte
 		for _, l := range p.links {

@@ -187,6 +187,10 @@ func TestOtherAddressesOfAPlaceAreLeftAlone(t *testing.T) {
 		_, _, afterToo := d.net.Host("host1").Traffic()
 		is.Equal([2]int64{after, afterToo}, [2]int64{before, beforeToo})
 		is.Equal(d.nodes[0].active(d.nodes[1]), []string{"en5>en5", "en0>en0"})
+		for i, n := range d.nodes {
+			is.Equal(n.at(d.nodes[1-i], "en0", api.PathActive, api.PathStandby), [][]string{{"10.0.0.101", "10.0.0.2"}, {"10.0.0.1", "10.0.0.100"}}[i])
+			is.Equal(len(n.at(d.nodes[1-i], "en0", api.PathStandby)), 1)
+		}
 	})
 }
 
@@ -257,6 +261,15 @@ func TestPathsAreBounded(t *testing.T) {
 		d.pass(time.Minute)
 		is.Equal(a.active(b)[:3], []string{"y>y", "x>x", "w>w"})
 		is.True(len(a.active(b)) <= 2*api.MaxPaths)
+		for _, iface := range []string{"u", "v"} { // the others have answered, and stand by
+			is.Equal(len(a.at(b, iface, api.PathActive, api.PathStandby)), 1)
+			is.Equal(len(b.at(a, iface, api.PathActive, api.PathStandby)), 1)
+		}
+		for _, iface := range []string{"y", "x", "w"} {
+			d.net.SetLAN("lan"+iface, false)
+		}
+		d.pass(time.Minute)
+		is.Equal(a.active(b), []string{"v>v", "u>u"}) // they carry packets when the others fail
 	})
 }
 
@@ -387,5 +400,62 @@ func TestTheLocalNetworkIsDenied(t *testing.T) {
 		mu.Lock()
 		is.True(reported[""])
 		mu.Unlock()
+	})
+}
+
+// at are the addresses of a node behind an interface of this one, in these states.
+func (n *node) at(to *node, iface string, states ...api.PathState) []string {
+	var all []string
+	for _, p := range n.Paths(to.id.Node) {
+		if p.Interface == iface && slices.Contains(states, p.State) {
+			all = append(all, p.Address.Addr().String())
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// An address that stands by takes over from the one that is lost, and one that is gone at either
+// end is told to be.
+func TestAnAddressThatStandsBy(t *testing.T) {
+	within(t, 2, func(d *scenario) {
+		is := is.New(d.t)
+		second := [2]netip.Addr{netip.MustParseAddr("10.9.0.1"), netip.MustParseAddr("10.9.0.2")}
+		set := func(i int, all bool) {
+			n, other := d.nodes[i], d.nodes[1-i]
+			own, where := []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), 24)}, d.candidates(n)[:1]
+			if all {
+				own = append(own, netip.PrefixFrom(second[i], 24))
+				where = append(where, Candidate{Address: netip.AddrPortFrom(second[i], api.PeerPort)})
+			}
+			n.SetInterfaces([]Interface{{Name: "en0", Addresses: own, Rank: 2}})
+			other.SetCandidates(n.id.Node, where)
+		}
+		for i, n := range d.nodes {
+			d.net.AddAddress(n.name, "en0", second[i])
+			set(i, true)
+		}
+		d.open()
+		d.pass(time.Minute)
+		a, b := d.nodes[0], d.nodes[1]
+		is.Equal(len(a.at(b, "en0", api.PathActive)), 1)
+		is.Equal(len(a.at(b, "en0", api.PathStandby)), 1)
+		serving := a.at(b, "en0", api.PathActive)[0]
+		a.changes()
+		a.AddressesLost(b.id.Node, []netip.Addr{netip.MustParseAddr(serving)})
+		d.pass(time.Minute)
+		is.Equal(len(a.at(b, "en0", api.PathActive)), 1)
+		is.Equal(len(a.at(b, "en0", api.PathActive, api.PathStandby)), 2) // it lives all the same
+		a.changes()
+		set(0, false)
+		set(1, false)
+		for i, n := range d.nodes {
+			n.AddressesLost(d.nodes[1-i].id.Node, second[1-i:2-i])
+			n.AddressesLost(n.id.Node, second[i:i+1])
+		}
+		d.pass(time.Minute)
+		is.Equal(a.at(b, "en0", api.PathActive, api.PathStandby), []string{"10.0.0.2"})
+		is.Equal(b.at(a, "en0", api.PathActive, api.PathStandby), []string{"10.0.0.1"})
+		is.True(slices.Contains(a.changes(), "en0 failed"))
 	})
 }

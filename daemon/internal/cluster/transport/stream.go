@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -93,13 +94,7 @@ func (t *Transport) Stream(ctx context.Context, node api.NodeID, first api.PeerC
 // connect races the active paths, the best first, and tells which one it was.
 func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, Path, error) {
 	first.Protocol = api.Protocol
-	paths := t.Paths(node)
-	for i, path := range paths {
-		if path.State == api.PathFailed {
-			paths = paths[:i]
-			break
-		}
-	}
+	paths := slices.DeleteFunc(t.Paths(node), func(path Path) bool { return path.State != api.PathActive })
 	if len(paths) == 0 {
 		return nil, Path{}, api.NewError(api.ReasonNoPath, node.Display())
 	}

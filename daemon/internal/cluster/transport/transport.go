@@ -55,6 +55,7 @@ type peer struct {
 	attempts   map[way]*attempt
 	links      []*link
 	known      map[place]Path // every path there was, as it is
+	standby    map[way]Path   // further addresses that answered
 	sequence   uint64         // of the last packet sent
 	session    uint64         // of the peer's process
 	earlier    []uint64       // sessions before it
@@ -173,6 +174,7 @@ func (t *Transport) SetInterfaces(own []Interface) {
 		for _, a := range p.attempts {
 			a.forgive()
 		}
+		t.dropLocked(p, api.ReasonLinkGone, func(at Path) bool { return t.rankOfLocked(at.Interface) < 0 })
 	}
 	t.mu.Unlock()
 	t.listen() // before the peers see their paths end and dial again
@@ -213,6 +215,9 @@ func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
 			delete(p.known, at)
 		}
 	}
+	t.dropLocked(p, api.ReasonAddressLost, func(at Path) bool {
+		return !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Address.Addr() == at.Address.Addr() })
+	})
 	t.mu.Unlock()
 	t.wake.Wake()
 }
@@ -221,15 +226,15 @@ func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
 func (t *Transport) peerLocked(node api.NodeID) *peer {
 	p := t.peers[node]
 	if p == nil {
-		p = &peer{node: node, attempts: map[way]*attempt{}, known: map[place]Path{}}
+		p = &peer{node: node, attempts: map[way]*attempt{}, known: map[place]Path{}, standby: map[way]Path{}}
 		p.ctx, p.cancel = context.WithCancel(t.ctx)
 		t.peers[node] = p
 	}
 	return p
 }
 
-// Paths are the ways to a node, the best first: active ones, then those that
-// failed and may come back.
+// Paths are the ways to a node, the best first: active ones, and behind those of an
+// interface what stands by, then those that failed and may come back.
 func (t *Transport) Paths(node api.NodeID) []Path {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,7 +242,7 @@ func (t *Transport) Paths(node api.NodeID) []Path {
 	if p == nil {
 		return nil
 	}
-	return slices.SortedFunc(maps.Values(p.known), better)
+	return slices.SortedFunc(slices.Values(p.allLocked()), better)
 }
 
 // Reachable reports whether any path to a node is active.
