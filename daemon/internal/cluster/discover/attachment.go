@@ -97,3 +97,13 @@ func (a attachment) reaches(address netip.Addr) bool {
 	}
 	return in
 }
+
+// tailnet are the addresses that Tailscale and its like give to tunnels.
+var tailnet = netip.MustParsePrefix("100.64.0.0/10")
+
+// isTailnetToo reports whether an address may be at the other end of the interface's tunnel.
+func (a attachment) isTailnetToo(address netip.Addr) bool {
+	return a.kind == api.InterfaceVPN && tailnet.Contains(address) && slices.ContainsFunc(a.prefixes, func(own netip.Prefix) bool {
+		return tailnet.Contains(own.Addr()) && own.Addr() != address
+	})
+}

@@ -92,6 +92,7 @@ func (s *state) documented(node api.NodeID) (all []transport.Candidate) {
 					if address.Is6() && address.IsLinkLocalUnicast() {
 						address = address.WithZone(name)
 					}
+				case theirs.Type == api.InterfaceVPN && own.isTailnetToo(address): // each end is a network of one address
 				case own.isSelfAssignedToo(a.Address): // perhaps a cable between two Ethernet sockets
 				case isSelfAssigned(a.Address) || !own.reaches(address):
 					continue

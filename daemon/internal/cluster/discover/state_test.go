@@ -152,6 +152,19 @@ func TestSources(t *testing.T) {
 	is.Equal(s.candidates(boot, nodeB), []transport.Candidate{at("en0", "10.0.0.2:7732")})
 }
 
+// TestTunnels finds a member behind a tunnel that has a network of its own, and behind one
+// whose ends are networks of one address, and behind what is not known.
+func TestTunnels(t *testing.T) {
+	is := is.New(t)
+	s := stateWith(nodeB)
+	s.setNetwork(boot, network(iface("utun3", api.InterfaceVPN, "10.8.0.1/24"), iface("utun4", api.InterfaceVPN, "100.64.0.1/32"),
+		iface("utun5", api.InterfaceVPN, "10.9.0.1/32"), iface("feth0", api.InterfaceUnknown, "10.7.0.1/24"), iface("en0", api.InterfaceEthernet, "100.66.0.1/32")))
+	theirs := network(iface("utun0", api.InterfaceVPN, "100.100.0.2/32", "fe80::2/64"), iface("utun1", api.InterfaceVPN, "10.9.0.2/32", "10.8.0.2/24"),
+		iface("feth1", api.InterfaceUnknown, "10.7.0.2/24"), iface("en0", api.InterfaceEthernet, "100.65.0.2/32"))
+	s.setDocument(boot, nodeB, &theirs)
+	is.Equal(s.candidates(boot, nodeB), []transport.Candidate{at("feth0", "10.7.0.2:7732"), at("utun3", "10.8.0.2:7732"), at("utun4", "100.100.0.2:7732")})
+}
+
 // TestIsolation tells it with evidence and takes it back with counter-evidence.
 func TestIsolation(t *testing.T) {
 	wifi := iface("en0", api.InterfaceWiFi, "10.0.0.1/24")

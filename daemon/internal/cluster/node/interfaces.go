@@ -13,14 +13,14 @@ const (
 	rankThunderbolt = iota + 1
 	rankEthernet
 	rankWiFi
+	rankUnknown
 	rankVPN
 	rankCostly = 10 // added
 )
 
-// usable are the interfaces by which peers can be reached now: of a kind that is
-// known to lead to other machines. macOS has more that are up and have addresses,
-// such as awdl0 and llw0 of MulticastDrop, and a tunnel or several of its own with
-// link-local addresses only. A member of a bridge has its traffic on the bridge.
+// usable are the interfaces by which peers can be reached now. macOS has more that are up
+// and have addresses, all link-local: awdl0 and llw0, of which it does not tell what they
+// are, and a tunnel or several of its own. A member of a bridge has its traffic on the bridge.
 func usable(network api.Network) []transport.Interface {
 	var all []transport.Interface
 	for _, i := range network.Interfaces {
@@ -30,7 +30,7 @@ func usable(network api.Network) []transport.Interface {
 		}
 		var addresses []netip.Prefix
 		for _, a := range i.Addresses {
-			if isOwn := i.Type == api.InterfaceVPN && a.Address.Addr().IsLinkLocalUnicast(); !isOwn && !a.Tentative && a.Address.IsValid() {
+			if isOwn := rank >= rankUnknown && a.Address.Addr().IsLinkLocalUnicast(); !isOwn && !a.Tentative && a.Address.IsValid() {
 				addresses = append(addresses, a.Address)
 			}
 		}
@@ -54,6 +54,8 @@ func rankOf(t api.InterfaceType) (rank int, isKnown bool) {
 		return rankEthernet, true
 	case api.InterfaceWiFi:
 		return rankWiFi, true
+	case api.InterfaceUnknown:
+		return rankUnknown, true
 	case api.InterfaceVPN:
 		return rankVPN, true
 	}

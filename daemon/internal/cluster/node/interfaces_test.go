@@ -43,14 +43,14 @@ func TestInterfacesThatLeadToPeers(t *testing.T) {
 		up("awdl0", api.InterfaceUnknown, six), up("llw0", api.InterfaceUnknown, six),
 		up("utun0", api.InterfaceVPN, six), up("utun4", api.InterfaceVPN, six, "100.64.0.1/32"),
 		up("en0", api.InterfaceEthernet, "10.0.0.2/24", six), up("en2", api.InterfaceThunderbolt, six, "169.254.9.1/16"),
-		up("en5", api.InterfaceWiFi, "192.168.1.4/24"), up("en6", api.InterfaceEthernet),
+		up("en5", api.InterfaceWiFi, "192.168.1.4/24"), up("feth0", api.InterfaceUnknown, six, "10.20.0.1/24"), up("en6", api.InterfaceEthernet),
 		bridge, member, up("bridge100", api.InterfaceBridge, six), down, pulled, tentative, costly,
 	}}) {
 		got[i.Name] = found{len(i.Addresses), i.Rank}
 	}
 	is.Equal(got, map[string]found{
 		"en0": {2, rankEthernet}, "en2": {2, rankThunderbolt}, "en5": {1, rankWiFi}, "en10": {1, rankEthernet + rankCostly},
-		"bridge0": {2, rankEthernet}, "utun4": {1, rankVPN},
+		"bridge0": {2, rankEthernet}, "utun4": {1, rankVPN}, "feth0": {1, rankUnknown},
 	})
 }
 
