@@ -10,6 +10,10 @@ const (
 	EnvRank = "FULMEN_RANK"
 	// EnvWorldSize is the number of ranks, in every rank.
 	EnvWorldSize = "FULMEN_WORLD_SIZE"
+	// EnvShare is the rank's part of the whole, as a decimal fraction, where the job has shares.
+	EnvShare = "FULMEN_SHARE"
+	// EnvSharesFile is the path of the shares of all ranks, by rank: a list in JSON.
+	EnvSharesFile = "FULMEN_SHARES_FILE"
 	// EnvMLXRank is MLX's rank, for every backend.
 	EnvMLXRank = "MLX_RANK"
 	// EnvMLXHostfile is the path of the ring's host file.

@@ -351,8 +351,10 @@ type Placement struct {
 	Rank0 NodeID `json:"rank0,omitempty"`
 	// Backend is how the ranks talk.
 	Backend Backend `json:"backend"`
-	// MemoryBytes is what each rank needs of the GPU's working set; a node grants as much for each of its ranks.
+	// MemoryBytes is what each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// ShareBy gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given.
+	ShareBy ShareBasis `json:"per_node,omitempty"`
 	// GPU is how each rank gets the GPU.
 	GPU GPUShare `json:"gpu"`
 	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.

@@ -59,6 +59,17 @@ func (p Plan) Grant(rank int) PlanRank {
 	return out
 }
 
+// Shares are those of the ranks, by rank; nil where the plan has none.
+func (p Plan) Shares() []float64 {
+	var out []float64
+	for _, r := range p.Ranks {
+		if r.ShareRatio > 0 {
+			out = append(out, r.ShareRatio)
+		}
+	}
+	return out
+}
+
 // DeviceRows are the rows of a matrix of devices as MLX's JACCL reads and writes them:
 // null for no device, the name for one, a list for several.
 func DeviceRows(devices [][][]string) [][]any {
@@ -86,6 +97,8 @@ type PlanRank struct {
 	Node NodeID `json:"node"`
 	// MemoryBytes is what it is granted of the GPU's working set.
 	MemoryBytes int64 `json:"memory_bytes"`
+	// ShareRatio is its part of the whole, where the spec has shares: above 0, with at most six decimals; those of all ranks add up to 1.
+	ShareRatio float64 `json:"share_ratio,omitempty"`
 	// GPU is how it gets the GPU.
 	GPU GPUShare `json:"gpu"`
 	// PortNumbers are those whose RDMA device it is granted.

@@ -312,6 +312,8 @@ const (
 	ReasonBackendUnsupported Reason = "backend_unsupported"
 	// ReasonBackendNotUsed: A backend that auto prefers cannot be used here.
 	ReasonBackendNotUsed Reason = "backend_not_used"
+	// ReasonSharesByMemory: The shares of the ranks count memory alone, and no speed.
+	ReasonSharesByMemory Reason = "shares_by_memory"
 	// ReasonCableNotUsed: A cable between two nodes of a plan is not used by it.
 	ReasonCableNotUsed Reason = "cable_not_used"
 	// ReasonNetworkFaster: A network that would come after another by its kind was measured to be more than twice as fast.
@@ -677,6 +679,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonUnencrypted, Text: "The ranks talk over a network without encryption.", Remedy: "Join the Macs with Thunderbolt cables, or use the network only if you trust everybody on it."},
 		{Reason: ReasonBackendUnsupported, Code: CodeUnsupported, Text: "MLX on a node does not have the backend.", Command: "fulmen env"},
 		{Reason: ReasonBackendNotUsed, Text: "A backend that auto prefers cannot be used here."},
+		{Reason: ReasonSharesByMemory, Text: "The shares of the ranks count memory alone, and no speed."},
 		{Reason: ReasonCableNotUsed, Text: "A cable between two nodes of a plan is not used by it."},
 		{Reason: ReasonNetworkFaster, Text: "A network that would come after another by its kind was measured to be more than twice as fast."},
 		{Reason: ReasonMLXVersionsDiffer, Code: CodePrecondition, Text: "The nodes have different versions of MLX.", Remedy: "Install the same version, or pass --allow-mixed.", Command: "fulmen env"},

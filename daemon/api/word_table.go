@@ -232,6 +232,22 @@ func (GPUShare) Values() []string {
 // Valid reports whether the word belongs to this version.
 func (w GPUShare) Valid() bool { return known(w) }
 
+// ShareBasis is by what the ranks of a job get their shares.
+type ShareBasis string
+
+const (
+	// ShareByMemory is by the memory that each node's GPU can still use, and by its measured speed where MemoryBytes says how much all ranks need.
+	ShareByMemory ShareBasis = "memory"
+)
+
+// Values lists the words, in the order in which people read them.
+func (ShareBasis) Values() []string {
+	return words(ShareByMemory)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w ShareBasis) Valid() bool { return known(w) }
+
 // StdinTarget is which ranks read the client's input.
 type StdinTarget string
 

@@ -149,6 +149,8 @@ func checkPlacement(p api.Placement) error {
 		return bad(field+".backend", "Use one of "+strings.Join(p.Backend.Values(), ", ")+".", "%q is not a backend", p.Backend)
 	case p.GPU != "" && !p.GPU.Valid():
 		return bad(field+".gpu", "Use one of "+strings.Join(p.GPU.Values(), ", ")+".", "%q is not a way to get a GPU", p.GPU)
+	case p.ShareBy != "" && !p.ShareBy.Valid():
+		return bad(field+".per_node", "Use "+strings.Join(p.ShareBy.Values(), ", ")+", or leave it out.", "%q is not what shares can be by", p.ShareBy)
 	case p.MemoryBytes < 0:
 		return bad(field+".memory_bytes", "Use 0 or more.", "%d is negative", p.MemoryBytes)
 	case p.Backend == api.BackendJACCL && max(p.Ranks, p.MinNodes) > api.MaxMeshRanks:

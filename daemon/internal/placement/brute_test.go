@@ -138,11 +138,18 @@ func (d *scenario) requiredOf(p api.Placement) []int {
 
 // fits reports whether the nodes alone allow a set.
 func (d *scenario) fits(nodes, required []int, p api.Placement, t bruteTier) bool {
-	version := ""
+	version, part := "", int64(0)
 	for _, i := range nodes {
 		n := d.nodes[i]
-		if !n.Reached || n.Refusal != "" || slices.Contains(p.ExcludedNodes, n.ID) || int64(p.PerNode())*p.MemoryBytes > *n.WorkingSetBytes {
+		if !n.Reached || n.Refusal != "" || slices.Contains(p.ExcludedNodes, n.ID) || p.ShareBy == "" && int64(p.PerNode())*p.MemoryBytes > *n.WorkingSetBytes {
 			return false
+		}
+		if p.ShareBy != "" {
+			room := min(*n.WorkingSetBytes, *n.AvailableBytes)
+			if room < 1<<30 || n.Pressure == api.PressureWarning {
+				return false
+			}
+			part += room
 		}
 		if n.MLX.Version == "0.32.3" && t.backend == api.BackendJACCLRing && len(nodes) > 1 {
 			return false
@@ -154,7 +161,7 @@ func (d *scenario) fits(nodes, required []int, p api.Placement, t bruteTier) boo
 			version = v
 		}
 	}
-	return !slices.ContainsFunc(required, func(i int) bool { return !slices.Contains(nodes, i) })
+	return (p.ShareBy == "" || part >= p.MemoryBytes) && !slices.ContainsFunc(required, func(i int) bool { return !slices.Contains(nodes, i) })
 }
 
 // bestClass is the class of the slowest link of the best way to join nodes; -1

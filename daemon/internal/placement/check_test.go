@@ -16,7 +16,7 @@ func checkPlan(in Input, p *api.Plan) error {
 	var nodes []api.NodeID
 	for i, r := range p.Ranks {
 		again := slices.Contains(nodes, r.Node) // several of a node follow each other
-		if r.Rank != i || again != (i%want.PerNode() > 0) || again && nodes[i-1] != r.Node || r.GPU != in.Spec.Placement.GPU || r.MemoryBytes != want.MemoryBytes {
+		if r.Rank != i || again != (i%want.PerNode() > 0) || again && nodes[i-1] != r.Node || r.GPU != in.Spec.Placement.GPU || want.ShareBy == "" && r.MemoryBytes != want.MemoryBytes {
 			return fmt.Errorf("rank %d: %+v", i, r)
 		}
 		nodes = append(nodes, r.Node)

@@ -40,6 +40,8 @@ type field struct {
 	required set
 	gpu      []float64
 	free     []int64
+	// whole is how much memory all of a set need together; 0 = that does not matter.
+	whole int64
 	// classes are those of each pair; -1 where they are not joined.
 	classes [][]int
 	// bottlenecks are the devices that keep some of the nodes from being in a mesh together.
@@ -72,7 +74,7 @@ func (a found) better(b found) bool {
 
 // newField makes a field of nodes, given by place in ascending order.
 func (s *state) newField(nodes []int) *field {
-	f := &field{nodes: nodes}
+	f := &field{nodes: nodes, whole: s.demand.whole}
 	for bit, i := range nodes {
 		f.gpu = append(f.gpu, s.nodes[i].tflops())
 		f.free = append(f.free, s.nodes[i].free())

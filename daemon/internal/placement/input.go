@@ -48,6 +48,8 @@ type Node struct {
 	WorkingSetBytes *int64
 	// AvailableBytes is what a new program could get without swapping.
 	AvailableBytes *int64
+	// Pressure is how short of memory its system says it is; empty = not known.
+	Pressure api.Pressure
 	// OthersMaxBytes bounds what people of other nodes get of the working set together.
 	OthersMaxBytes *int64
 	// Lent are the grants that hold there for other jobs.
@@ -190,7 +192,7 @@ func (r *reader) read(d *api.Document) error {
 	switch d.Kind {
 	case api.KindMemory:
 		return take(d, func(v api.Memory) {
-			r.node.WorkingSetBytes, r.node.AvailableBytes = v.GPUWorkingSetBytes, v.AvailableBytes
+			r.node.WorkingSetBytes, r.node.AvailableBytes, r.node.Pressure = v.GPUWorkingSetBytes, v.AvailableBytes, v.Pressure
 		})
 	case api.KindGPUProfile:
 		return take(d, func(v api.GPUProfile) { r.node.FP16TFLOPS = v.FP16TFLOPS })

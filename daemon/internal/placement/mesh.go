@@ -42,6 +42,9 @@ type mesher struct {
 // what can become no better than the best so far.
 func (m *mesher) grow(x, candidates set, class int) {
 	if x.size() == m.n {
+		if !m.enough(x) {
+			return
+		}
 		if f := (found{set: x, score: m.rate(x, class)}); !m.is || f.better(m.best) {
 			m.best, m.is = f, true
 		}

@@ -50,10 +50,13 @@ func (s *state) best() (best choice, failed []tier, exact, is bool) {
 	if s.demand.least == 1 {
 		t := s.alone()
 		best, is = s.single(t)
-		if !is {
-			failed = []tier{t}
+		if is || s.demand.whole == 0 || s.demand.most == 1 || len(s.nodes) == 1 {
+			if !is {
+				failed = []tier{t}
+			}
+			return best, failed, true, is
 		}
-		return best, failed, true, is
+		s.demand.least = 2 // what one has no memory for
 	}
 	for _, t := range tiersOf(s.demand.backend) {
 		c, found, whole := s.search(t, s.eligible(t))
@@ -245,6 +248,9 @@ func (s *state) search(t tier, nodes []int) (best choice, is, exact bool) {
 			var found bool
 			if t.shape == api.ShapeMesh {
 				c.found, found = f.mesh(least) // with more nodes there is one with the least too
+				for n := least + 1; !found && f.whole > 0 && n <= min(most, len(group)); n++ {
+					c.found, found = f.mesh(n) // but more hold more
+				}
 			} else {
 				c.found, found = f.ring(least, most)
 			}
@@ -265,7 +271,7 @@ func (s *state) single(t tier) (choice, bool) {
 		for bit := range group {
 			x := set(1) << bit
 			c := choice{tier: t, field: f, found: found{set: x, score: f.rate(x, noClass)}}
-			if x.holds(f.required) && (!is || c.better(best)) {
+			if x.holds(f.required) && f.enough(x) && (!is || c.better(best)) {
 				best, is = c, true
 			}
 		}
@@ -297,6 +303,7 @@ func (s *state) plan(c choice, exact bool) *api.Plan {
 			}
 		}
 	}
+	w.share()
 	w.finish()
 	return w.plan
 }

@@ -161,6 +161,9 @@ func (m *misses) sets() func(yield func(set) bool) {
 func (m *misses) lacks(x set) int {
 	able := x & m.able
 	lacks := x.size() - able.size()
+	if able == x && m.n == m.demand.least && !m.field.enough(x) {
+		lacks++
+	}
 	if m.n == 1 {
 		return lacks
 	}
@@ -205,6 +208,9 @@ func (m *misses) cause(x miss) api.Cause {
 		}
 	}
 	if c := m.mixed(x.set); c != nil {
+		return *c
+	}
+	if c := m.tooLarge(x.set); c != nil {
 		return *c
 	}
 	if p, is := m.gap(x.set); is {

@@ -64,7 +64,7 @@ func (s *state) joinRemedies(t tier) []remedy {
 	}
 	pairs := map[pair]struct{}{}
 	for x := range m.sets() {
-		if !m.able.holds(x) || m.lacks(x) != 1 || len(m.versions(m.places(x))) > 1 {
+		if !m.able.holds(x) || m.lacks(x) != 1 || len(m.versions(m.places(x))) > 1 || !m.field.enough(x) {
 			continue
 		}
 		for _, p := range m.closers(x) {
@@ -176,6 +176,8 @@ func (n *Node) without(reason api.Reason) Node {
 		for i := range free.Lent {
 			free.Lent[i].GPU = api.GPUNone
 		}
+	case api.ReasonMemoryPressure:
+		free.Pressure = ""
 	case api.ReasonBackendUnsupported, api.ReasonJACCLMissing:
 		free.MLX.Backends = nil
 	case api.ReasonProgramMLXMissing:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"sort"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/topology"
@@ -35,6 +36,23 @@ func (s *state) specRemedies() []remedy {
 	}
 	if least := s.lessMemory(); least > 0 {
 		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gibibytes(least))
+	}
+	if whole := s.demand.whole; whole > 0 {
+		least := sort.Search(int(whole>>30), func(n int) bool {
+			return !s.would(func(spec *api.JobSpec) { spec.Placement.MemoryBytes = int64(n+1) << 30 })
+		})
+		if least > 0 {
+			add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %d GiB for all ranks.", least)
+		}
+		for n := s.demand.least + 1; n <= len(s.nodes); n++ {
+			ranks := n * s.demand.perNode
+			if s.would(func(spec *api.JobSpec) {
+				spec.Placement.Ranks, spec.Placement.MinNodes, spec.Placement.MaxNodes = ranks, 0, 0
+			}) {
+				add(api.ReasonNotEnoughMemory, "ranks", "Ask for %s, which have the memory together.", counted(ranks, "rank"))
+				break
+			}
+		}
 	}
 	fewest := 2
 	if s.demand.perNode > 1 {

@@ -84,10 +84,15 @@ func (r *rings) closed(x set) bool {
 	return x.size() > 1 && set(r.ends[x])&r.adjacent[x.lowest()] != 0
 }
 
-// has reports whether a set of n nodes with the required ones can be put in a ring.
-func (r *rings) has(n int, required set) bool {
+// fits reports whether a set is of n nodes, has the required ones and enough memory, and can be put in a ring.
+func (r *rings) fits(x set, n int, f *field) bool {
+	return r.ends[x] != 0 && x.size() == n && x.holds(f.required) && r.closed(x) && f.enough(x)
+}
+
+// has reports whether there is such a set.
+func (r *rings) has(n int, f *field) bool {
 	for x := range r.ends {
-		if r.ends[x] != 0 && set(x).size() == n && set(x).holds(required) && r.closed(set(x)) {
+		if r.fits(set(x), n, f) {
 			return true
 		}
 	}
@@ -104,25 +109,24 @@ func (f *field) ring(least, most int) (found, bool) {
 	}
 	all := f.ringsOf(0, least, most)
 	n := least
-	for !all.has(n, f.required) {
+	for !all.has(n, f) {
 		if n++; n > most {
 			return found{}, false
 		}
 	}
 	levels := f.levels()
 	// The highest class that has a ring: the first is known to have one.
-	high := sort.Search(len(levels)-1, func(i int) bool { return !f.ringsOf(levels[i+1], n, n).has(n, f.required) })
+	high := sort.Search(len(levels)-1, func(i int) bool { return !f.ringsOf(levels[i+1], n, n).has(n, f) })
 	return f.bestRing(f.ringsOf(levels[high], n, n), n, levels[high])
 }
 
 // bestRing is the best set of a size whose slowest link has a class.
 func (f *field) bestRing(r *rings, n, class int) (best found, is bool) {
 	for x := range r.ends {
-		if r.ends[x] == 0 || set(x).size() != n || !set(x).holds(f.required) || !r.closed(set(x)) {
-			continue
-		}
-		if c := (found{set: set(x), score: f.rate(set(x), class)}); !is || c.better(best) {
-			best, is = c, true
+		if c := (found{set: set(x)}); r.fits(c.set, n, f) {
+			if c.score = f.rate(c.set, class); !is || c.better(best) {
+				best, is = c, true
+			}
 		}
 	}
 	return best, is

@@ -154,6 +154,9 @@ func TestGolden(t *testing.T) {
 		{"mixed-auto-2", "mixed", api.Placement{Ranks: 2}, nil},
 		{"mixed-auto-4", "mixed", api.Placement{Ranks: 4}, nil},
 		{"mixed-jaccl-2", "mixed", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil},
+		{"mixed-shares", "mixed", api.Placement{Ranks: 2, Backend: api.BackendRing, ShareBy: api.ShareByMemory}, []func(*source){short}},
+		{"hub-3-shares", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL, ShareBy: api.ShareByMemory, MemoryBytes: 192 << 30}, []func(*source){measured}},
+		{"hub-3-shares-memory", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL, ShareBy: api.ShareByMemory, MemoryBytes: 320 << 30}, nil},
 		{"bad-cable-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil},
 		{"bad-cable-40-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*source){slowed}},
 		{"bad-cable-40-auto-2", "bad-cable", api.Placement{Ranks: 2}, []func(*source){slowed}},
@@ -189,6 +192,30 @@ func slowed(s *source) {
 			d.Value = bytes.ReplaceAll(d.Value, []byte("80000000000"), []byte("40000000000"))
 		}
 		s.Documents = append(s.Documents, d)
+	}
+}
+
+// short has the Mac with the most memory under pressure.
+func short(s *source) {
+	s.Documents = slices.Clone(s.Documents)
+	for i := range s.Documents {
+		if d := &s.Documents[i]; d.Kind == api.KindMemory && bytes.Contains(d.Value, []byte("137438953472")) {
+			d.Value = bytes.ReplaceAll(d.Value, []byte(`"normal"`), []byte(`"warning"`))
+		}
+	}
+}
+
+// measured has measured the GPUs, of Macs with more memory twice as fast ones.
+func measured(s *source) {
+	for _, d := range slices.Clone(s.Documents) {
+		if d.Kind != api.KindMemory {
+			continue
+		}
+		value := `{"fp16_tflops":15}`
+		if bytes.Contains(d.Value, []byte("137438953472")) {
+			value = `{"fp16_tflops":30}`
+		}
+		s.Documents = append(s.Documents, api.Document{Node: d.Node, Kind: api.KindGPUProfile, Inc: 1, Seq: 1 << 40, Value: []byte(value)})
 	}
 }
 

@@ -19,8 +19,9 @@ type demand struct {
 	required []api.NodeID
 	excluded []api.NodeID
 	rank0    api.NodeID
-	memory   int64
-	gpu      api.GPUShare
+	// memory is what each rank needs, or whole what all do, where they have shares.
+	memory, whole int64
+	gpu           api.GPUShare
 	// interfaces and prefixes are the networks that the spec names.
 	interfaces []string
 	prefixes   []netip.Prefix
@@ -35,6 +36,9 @@ func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 	}
 	wrong := func(reason api.Reason, subject, format string, args ...any) (demand, *api.Cause) {
 		return d, hindrance(reason, subject, format, args...)
+	}
+	if p.ShareBy != "" {
+		d.memory, d.whole = 0, p.MemoryBytes
 	}
 	d.required = slices.Clone(p.Nodes)
 	if p.Rank0 != "" {
@@ -51,6 +55,8 @@ func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 		return wrong(api.ReasonBadValue, "backend", "%q is not a backend", string(d.backend))
 	case !d.gpu.Valid():
 		return wrong(api.ReasonBadValue, "gpu", "%q is not a way to get the GPU", string(d.gpu))
+	case p.ShareBy != "" && !p.ShareBy.Valid():
+		return wrong(api.ReasonBadValue, "per_node", "%q is not what shares can be by", string(p.ShareBy))
 	case p.Ranks < 0 || p.MinNodes < 0 || p.MaxNodes < 0 || p.MemoryBytes < 0:
 		return wrong(api.ReasonBadValue, "placement", "the number of ranks, of nodes and of bytes cannot be negative")
 	case p.Ranks > api.MaxRank:
@@ -107,11 +113,11 @@ func contained(networks []netip.Prefix, address netip.Addr) bool {
 }
 
 // CountsMemory reports whether a plan for a spec among these members can depend on the
-// memory that they have free now: where it asks for memory, or where there are more
+// memory that they have free now: where it asks for memory or shares, or where there are more
 // nodes to choose from than it has ranks. Who runs on all there are, or on nodes that it
 // names, gets the same plan without it.
 func CountsMemory(p api.Placement, members []api.NodeID) bool {
-	if p.MemoryBytes > 0 || p.Ranks == 0 {
+	if p.MemoryBytes > 0 || p.ShareBy != "" || p.Ranks == 0 {
 		return true
 	}
 	named, others := map[api.NodeID]bool{}, 0
@@ -222,7 +228,7 @@ func (s *state) stop(n *Node) *api.Cause {
 	default:
 		return is(n.Refusal, "does not accept jobs of %s", s.in.Spec.Principal)
 	}
-	if c := s.stopByMemory(n, s.demand.memory); c != nil {
+	if c := cmp.Or(s.stopByMemory(n, s.demand.memory), s.stopByShare(n)); c != nil {
 		return c
 	}
 	for _, l := range n.Lent {

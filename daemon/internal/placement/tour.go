@@ -10,6 +10,7 @@ import (
 type tourist struct {
 	adjacent []set
 	required set
+	enough   func(set) bool
 	n        int
 	tries    int
 	path     []int
@@ -30,7 +31,7 @@ func (f *field) tour(n int, adjacent []set, budget *int) (set, []int) {
 			continue
 		}
 		tries := min(maxWalk, *budget)
-		t := &tourist{adjacent: adjacent, required: f.required, n: n, tries: tries, path: []int{start}}
+		t := &tourist{adjacent: adjacent, required: f.required, enough: f.enough, n: n, tries: tries, path: []int{start}}
 		is := t.walk(1 << start)
 		*budget -= tries - max(t.tries, 0)
 		if is {
@@ -48,7 +49,7 @@ func (f *field) tour(n int, adjacent []set, budget *int) (set, []int) {
 func (t *tourist) walk(visited set) bool {
 	last := t.path[len(t.path)-1]
 	if len(t.path) == t.n {
-		return visited.holds(t.required) && t.adjacent[last].has(t.path[0])
+		return visited.holds(t.required) && t.adjacent[last].has(t.path[0]) && t.enough(visited)
 	}
 	if t.tries--; t.tries < 0 {
 		return false

@@ -62,7 +62,11 @@ func (w *writer) inputs() []api.PlanInput {
 	for i := range w.in.Documents {
 		d := &w.in.Documents[i]
 		if connections[d.Key()] || chosen[d.Node] && slices.Contains(kinds, d.Kind) {
-			out = append(out, api.PlanInput{KeyVersion: api.KeyVersion{Key: d.Key(), Version: d.Version()}, Facts: factsOf(d)})
+			fields := countedFields(d.Kind)
+			if d.Kind == api.KindMemory && w.in.Spec.Placement.ShareBy != "" {
+				fields = append(fields, "pressure")
+			}
+			out = append(out, api.PlanInput{KeyVersion: api.KeyVersion{Key: d.Key(), Version: d.Version()}, Facts: factsOf(d, fields)})
 		}
 	}
 	slices.SortFunc(out, func(a, b api.PlanInput) int { return a.Key.Compare(b.Key) })
@@ -70,8 +74,7 @@ func (w *writer) inputs() []api.PlanInput {
 }
 
 // factsOf are the fields of a document that counted, as its writer wrote them.
-func factsOf(d *api.Document) map[string]json.RawMessage {
-	fields := countedFields(d.Kind)
+func factsOf(d *api.Document, fields []string) map[string]json.RawMessage {
 	if len(fields) == 0 {
 		return nil
 	}

@@ -25,6 +25,7 @@ const (
 	shimLog    = "shim.log"     // in a rank's folder: what the shim has to say itself
 	hostsFile  = "hosts.json"   // in a rank's runtime folder, for its account
 	deviceFile = "devices.json" // likewise
+	sharesFile = "shares.json"  // likewise
 
 	prepareLogBytes = 1 << 20
 	// logHeadBytes and logTailBytes are what is kept of each stream.
@@ -88,6 +89,12 @@ func shimRef(ref api.RankRef) shimproto.Ref {
 // needs nothing. The side channel comes last: its port is found free just before
 // the program is started.
 func (r *Ranks) join(w wanted, runtime string) (by joint, err error) {
+	if shares := w.Plan.Shares(); shares != nil {
+		by.shares = filepath.Join(runtime, sharesFile)
+		if err := writeFor(w.account, by.shares, shares); err != nil {
+			return by, err
+		}
+	}
 	switch {
 	case joins(w.Plan):
 		by.devices = filepath.Join(runtime, deviceFile)
@@ -140,8 +147,9 @@ func (c *capped) Write(p []byte) (int, error) {
 }
 
 // joint is how a rank's program finds the others of its group: by a ring's host
-// file, or by JACCL's matrix of devices and its side channel.
+// file, or by JACCL's matrix of devices and its side channel; and how it divides the work.
 type joint struct {
+	shares      string
 	hosts       string
 	devices     string
 	coordinator string
@@ -166,6 +174,9 @@ func environment(resolved []string, w wanted, by joint) []string {
 		api.EnvJob+"="+string(w.Rank.Job), api.EnvRank+"="+number, api.EnvWorldSize+"="+strconv.Itoa(len(w.Plan.Ranks)),
 		api.EnvMLXRank+"="+number,
 	)
+	if by.shares != "" {
+		env = append(env, api.EnvShare+"="+strconv.FormatFloat(w.planned.ShareRatio, 'f', -1, 64), api.EnvSharesFile+"="+by.shares)
+	}
 	for _, set := range []struct {
 		name, value string
 	}{{api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
@@ -183,7 +194,7 @@ func environment(resolved []string, w wanted, by joint) []string {
 // that was inherited would join the program to another group.
 func launchers(name string) bool {
 	switch name {
-	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
+	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvShare, api.EnvSharesFile, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
 		return true
 	}
 	return strings.HasPrefix(name, api.EnvJACCLPrefix) || strings.HasPrefix(name, jacclOfMLX)

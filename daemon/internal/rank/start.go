@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -183,6 +184,15 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 	}
 	if most := min(w.spec.Placement.PerNode(), api.MaxRanksPerNode); here > most {
 		return bad("The plan puts %d ranks on this node, and the spec %d.", here, most)
+	}
+	if w.spec.Placement.ShareBy != "" {
+		sum := 0.0
+		for _, share := range w.Plan.Shares() {
+			sum += share
+		}
+		if len(w.Plan.Shares()) != len(w.Plan.Ranks) || math.Abs(sum-1) > 1e-9 {
+			return bad("The shares of the plan's ranks do not add up to 1.")
+		}
 	}
 	if len(w.Plan.Ranks) < 2 {
 		return planned, nil

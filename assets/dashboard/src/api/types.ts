@@ -691,6 +691,13 @@ export type SelfState = "awake" | "asleep" | "stopping" | "restarting" | "left";
 export type Severity = "info" | "warning" | "error";
 
 /**
+ * ShareBasis is by what the ranks of a job get their shares.
+ *
+ * - memory: By the memory that each node's GPU can still use, and by its measured speed where MemoryBytes says how much all ranks need.
+ */
+export type ShareBasis = "memory";
+
+/**
  * StdinTarget is which ranks read the client's input.
  *
  * - all: Gives every rank a copy.
@@ -2981,8 +2988,10 @@ export interface Placement {
   rank0?: NodeID;
   /** How the ranks talk. */
   backend: Backend;
-  /** What each rank needs of the GPU's working set; a node grants as much for each of its ranks. Unit: bytes. */
+  /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. Unit: bytes. */
   memory_bytes?: number;
+  /** Gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given. */
+  per_node?: ShareBasis;
   /** How each rank gets the GPU. */
   gpu: GPUShare;
   /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
@@ -3007,8 +3016,10 @@ export interface PlacementParams {
   rank0?: NodeID;
   /** How the ranks talk. */
   backend?: Backend;
-  /** What each rank needs of the GPU's working set; a node grants as much for each of its ranks. Unit: bytes. */
+  /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. Unit: bytes. */
   memory_bytes?: number;
+  /** Gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given. */
+  per_node?: ShareBasis;
   /** How each rank gets the GPU. */
   gpu?: GPUShare;
   /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
@@ -3087,6 +3098,8 @@ export interface PlanRank {
   node: NodeID;
   /** What it is granted of the GPU's working set. Unit: bytes. */
   memory_bytes: number;
+  /** Its part of the whole, where the spec has shares: above 0, with at most six decimals; those of all ranks add up to 1. Unit: ratio. */
+  share_ratio?: number;
   /** How it gets the GPU. */
   gpu: GPUShare;
   /** Those whose RDMA device it is granted. */
@@ -4396,6 +4409,7 @@ export type KnownReason =
   | "retries_spent"
   | "roster_conflict"
   | "run_too_long"
+  | "shares_by_memory"
   | "shim_silent"
   | "shutting_down"
   | "side_channel_limit"

@@ -145,6 +145,11 @@ func (w *wanted) places(out *api.JobRequest) (err error) {
 	if _, err := oneOf[api.GPUShare]("--gpu", string(p.GPU)); err != nil {
 		return err
 	}
+	if p.ShareBy != "" {
+		if _, err := oneOf[api.ShareBasis]("--per-node", string(p.ShareBy)); err != nil {
+			return err
+		}
+	}
 	if p.Ranks+p.MinNodes+p.MaxNodes == 0 {
 		p.Ranks = max(1, len(w.nodes)) * p.PerNode()
 	}
@@ -351,7 +356,8 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.IntVar(&p.MinNodes, "min-nodes", 0, "instead of --ranks: the fewest nodes that will do")
 	f.IntVar(&p.MaxNodes, "max-nodes", 0, "instead of --ranks: the most nodes that are wanted")
 	f.StringVar(&w.rank0, "rank0", "", "where rank 0 runs: here, or a node (default: the node that most others can connect to; this one if several are equal)")
-	f.StringVar(&w.memory, "memory", "", "how much GPU memory each rank needs, such as 24GiB")
+	f.StringVar(&w.memory, "memory", "", "how much GPU memory each rank needs, such as 24GiB; with --per-node, all ranks together")
+	f.StringVar((*string)(&p.ShareBy), "per-node", "", "give each rank its share in FULMEN_SHARE, by the memory and speed of its node: memory (default: no shares)")
 	f.StringVar((*string)(&p.GPU), "gpu", string(api.GPUExclusive), "how each rank gets the GPU: exclusive, shared, none")
 	f.StringArrayVar(&w.publish, "publish", nil, "make a port of rank 0 reachable on this Mac while it listens; lan:PORT: on the network too, behind a key")
 	f.IntVar(&w.job.Retries, "retries", 0, "how often to try again after it fails while running")
@@ -365,6 +371,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.StringVar(&w.job.Name, "name", "", "the name that lists show (default: the script's name)")
 	f.BoolVar(&w.keepOutput, "keep-output", false, "keep its output on the nodes when the job is deleted")
 	f.StringVar(&w.job.RequestID, "request-id", "", "a word of your own; submitting with the same one again gives the same job")
+	words(c, "per-node", api.ShareBasis("").Values())
 	words(c, "gpu", api.GPUShare("").Values())
 }
 

@@ -62,13 +62,21 @@ func (v View) planned(w *Page, p api.Plan, n Names) {
 		}
 	}
 	fmt.Fprintf(w, "plan: %s%s%s\n", text.Clean(how), choose(p.Unencrypted, ", unencrypted", ""), choose(p.ProvenBest, "", ", may not be the best"))
-	table := text.NewTable("RANK", "NODE", "GPU", "MEMORY", "RECEPTACLES")
+	heading := []string{"RANK", "NODE", "GPU", "MEMORY", "RECEPTACLES"}
+	if p.Shares() != nil {
+		heading = slices.Insert(heading, 2, "SHARE")
+	}
+	table := text.NewTable(heading...)
 	for _, r := range p.Ranks {
 		portNumbers := ""
 		for _, x := range r.PortNumbers {
 			portNumbers = join(", ", portNumbers, x.String())
 		}
-		table.Row(strconv.Itoa(r.Rank), n.Of(r.Node), string(r.GPU), some(r.MemoryBytes, text.Bytes), orNone(portNumbers))
+		row := []string{strconv.Itoa(r.Rank), n.Of(r.Node), string(r.GPU), some(r.MemoryBytes, text.Bytes), orNone(portNumbers)}
+		if p.Shares() != nil {
+			row = slices.Insert(row, 2, strconv.FormatFloat(r.ShareRatio, 'f', -1, 64))
+		}
+		table.Row(row...)
 	}
 	fmt.Fprint(w, table)
 	if len(p.Links) > 0 {
