@@ -47,6 +47,8 @@ func TestCheckRequest(t *testing.T) {
 		"a backend":             {func(r *api.JobRequest) { r.Placement.Backend = "mpi" }, "request.placement.backend"},
 		"a GPU":                 {func(r *api.JobRequest) { r.Placement.GPU = "half" }, "request.placement.gpu"},
 		"memory":                {func(r *api.JobRequest) { r.Placement.MemoryBytes = -1 }, "request.placement.memory_bytes"},
+		"shares":                {func(r *api.JobRequest) { r.Placement.ShareBy = "speed" }, "request.placement.per_node"},
+		"shares by memory":      {func(r *api.JobRequest) { r.Placement.ShareBy = api.ShareByMemory }, ""},
 		"a large mesh":          {func(r *api.JobRequest) { r.Placement = api.Placement{Ranks: 9, Backend: api.BackendJACCL} }, "request.placement.ranks"},
 		"no node":               {func(r *api.JobRequest) { r.Placement.Nodes = []api.NodeID{"x"} }, "request.placement.nodes"},
 		"a node twice":          {func(r *api.JobRequest) { r.Placement.Nodes = []api.NodeID{nodes[0], nodes[0]} }, "request.placement.nodes"},

@@ -58,16 +58,16 @@ func TestARankOfARing(t *testing.T) {
 	is := is.New(t)
 	m := newMac(t)
 	m.preparer.env = []string{
-		"HOME=/srv/x", "JACCL_RING=1", "MLX_JACCL_COORDINATOR=1.2.3.4:5", "MLX_IBV_DEVICES=/x", "MLX_RANK=9", "FULMEN_JOB=other", "MLX_HOSTFILE=/y",
+		"HOME=/srv/x", "JACCL_RING=1", "MLX_JACCL_COORDINATOR=1.2.3.4:5", "MLX_IBV_DEVICES=/x", "MLX_RANK=9", "FULMEN_JOB=other", "FULMEN_SHARE=1", "MLX_HOSTFILE=/y",
 	}
 	m.boot()
-	spec := m.spec(`id -u; env | grep -E '^(MLX|JACCL|FULMEN_(JOB|RANK|WORLD)|HOME|COLOUR)' | grep -v HOSTFILE | sort; cat "$MLX_HOSTFILE"`)
-	spec.Program.Variables = []string{"COLOUR"}
+	spec := m.spec(`id -u; env | grep -E '^(MLX|JACCL|FULMEN_(JOB|RANK|WORLD|SHARE)|HOME|COLOUR)' | grep -v FILE= | sort; cat "$MLX_HOSTFILE" "$FULMEN_SHARES_FILE"`)
+	spec.Program.Variables, spec.Placement.ShareBy = []string{"COLOUR"}, api.ShareByMemory
 	p := m.params(spec)
 	p.Rank.Rank = 1
 	p.Environment = map[string]string{"COLOUR": "blue and green"}
 	p.Plan.Shape = api.ShapeRing
-	p.Plan.Ranks = []api.PlanRank{{Rank: 0, Node: m.homeID}, {Rank: 1, Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20}}
+	p.Plan.Ranks = []api.PlanRank{{Rank: 0, Node: m.homeID, ShareRatio: .999999}, {Rank: 1, Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20, ShareRatio: .000001}}
 	p.Plan.Hosts = [][]string{{"169.254.1.1:5000", "[fe80::1]:5001"}, {"169.254.1.2:5002"}}
 	m.mustStart(p)
 	doc := m.until(p.Rank, api.RankExited)
@@ -76,8 +76,8 @@ func TestARankOfARing(t *testing.T) {
 	if os.Geteuid() == 0 {
 		is.Equal(uid[0], "65534")
 	}
-	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB="+string(m.job)+"\nFULMEN_RANK=1\nFULMEN_WORLD_SIZE=2\nHOME=/srv/x\nMLX_RANK=1\n"+
-		`[["169.254.1.1:5000","[fe80::1]:5001"],["169.254.1.2:5002"]]`+"\n")
+	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB="+string(m.job)+"\nFULMEN_RANK=1\nFULMEN_SHARE=0.000001\nFULMEN_WORLD_SIZE=2\nHOME=/srv/x\nMLX_RANK=1\n"+
+		`[["169.254.1.1:5000","[fe80::1]:5001"],["169.254.1.2:5002"]]`+"\n[0.999999,0.000001]\n")
 
 	folder, socket, account, ok := m.ranks.Folder(p.Rank)
 	is.True(ok)

@@ -50,8 +50,13 @@ func TestWhatIsNotStarted(t *testing.T) {
 		"as root": {func(m *mac, p *api.PeerStartParams) {
 			m.policy = func(api.Principal) (string, api.Reason) { return "root", "" }
 		}, api.ReasonAccountForbidden},
-		"a plan of another spec":     {func(m *mac, p *api.PeerStartParams) { p.Plan.SpecSHA256 = strings.Repeat("0", 64) }, api.ReasonBadValue},
-		"a plan for another node":    {func(m *mac, p *api.PeerStartParams) { p.Plan.Ranks[0].Node = m.homeID }, api.ReasonBadValue},
+		"a plan of another spec":  {func(m *mac, p *api.PeerStartParams) { p.Plan.SpecSHA256 = strings.Repeat("0", 64) }, api.ReasonBadValue},
+		"a plan for another node": {func(m *mac, p *api.PeerStartParams) { p.Plan.Ranks[0].Node = m.homeID }, api.ReasonBadValue},
+		"no shares": {func(m *mac, p *api.PeerStartParams) {
+			s := m.spec("exit 0")
+			s.Placement.ShareBy = api.ShareByMemory
+			*p = m.params(s)
+		}, api.ReasonBadValue},
 		"a rank that is not planned": {func(m *mac, p *api.PeerStartParams) { p.Rank.Rank = 1 }, api.ReasonBadValue},
 		"a ring without addresses": {func(m *mac, p *api.PeerStartParams) {
 			p.Plan.Ranks = append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.homeID})

@@ -79,6 +79,9 @@ func TestRequest(t *testing.T) {
 			p := &r.Placement
 			p.Backend, p.MemoryBytes, p.GPU, p.Networks = api.BackendJACCLRing, 24<<30, api.GPUShared, []string{"en0", "10.0.0.0/24"}
 		}},
+		{"--per-node memory --memory 1GiB x", func(r *api.JobRequest) {
+			r.Placement.ShareBy, r.Placement.MemoryBytes = api.ShareByMemory, 1<<30
+		}},
 		{"--env A=1=2 -e B= --env A=3 x", func(r *api.JobRequest) { r.Program.Variables = []string{"A", "B"} }},
 		{"--env HF_TOKEN x", func(r *api.JobRequest) { r.Program.Variables = []string{"HF_TOKEN"} }},
 		{"--venv .venv --cwd sub x", func(r *api.JobRequest) {
@@ -164,6 +167,7 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"--nodes mac x":                                         "Several nodes have a name or id that begins with \"mac\"",
 		"--nodes nobody x":                                      "There is no node called \"nobody\"",
 		"--rank0 csm7nbfrcayqev4f --exclude x x":                "There is no node called \"x\"",
+		"--per-node speed x":                                    "--per-node must be one of memory",
 	} {
 		t.Run(args, func(t *testing.T) {
 			is := is.New(t)

@@ -36,6 +36,7 @@ nodes = ["mac-studio"]
 rank0 = "mac-studio"
 backend = "ring"
 memory_bytes = 8589934592
+per_node = "memory"
 
 [deadlines]
 placing_s = 60
@@ -60,7 +61,7 @@ func TestParse(t *testing.T) {
 	is.Equal(got, api.JobRequest{
 		Name: "train", Retries: 2, Detached: true, Labels: map[string]string{"team": "a.b"},
 		Program:   api.Program{Command: []string{"python", "train.py", "--lr", "3e-4"}, Directory: "~/work", Variables: []string{"HF_TOKEN"}, Stdin: api.StdinNone},
-		Placement: api.Placement{Ranks: 2, RanksPerNode: 2, Nodes: []api.NodeID{studio}, Rank0: studio, Backend: api.BackendRing, MemoryBytes: 8 << 30},
+		Placement: api.Placement{Ranks: 2, RanksPerNode: 2, Nodes: []api.NodeID{studio}, Rank0: studio, Backend: api.BackendRing, MemoryBytes: 8 << 30, ShareBy: api.ShareByMemory},
 		Deadlines: api.Deadlines{PlacingS: &placing, RunS: &running},
 		Publish:   []api.Publish{{Port: 8080}, {Port: 8081, LAN: true}},
 	})

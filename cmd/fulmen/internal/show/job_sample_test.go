@@ -50,12 +50,17 @@ func jobScreens(t *testing.T) map[string]func(*Page) {
 			}
 			view.Published(w, ports)
 		},
-		"plan":        func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
-		"plan_wide":   func(w *Page) { wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
-		"plan_beside": func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: besidePlan()}, called()) },
+		"plan":      func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_wide": func(w *Page) { wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_shares": func(w *Page) {
+			p := samplePlan()
+			p.Ranks[0].ShareRatio, p.Ranks[0].MemoryBytes, p.Ranks[1].ShareRatio, p.Ranks[1].MemoryBytes = .666667, 32<<30, .333333, 16<<30
+			view.Plan(w, api.JobPlanResult{Plan: p}, called())
+		},
 		"plan_none":   func(w *Page) { view.Plan(w, noPlan(), called()) },
 		"env":         func(w *Page) { view.Preflight(w, preflight(), called()) },
 		"env_wide":    func(w *Page) { wide.Preflight(w, preflight(), called()) },
+		"plan_beside": func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: besidePlan()}, called()) },
 		"env_alike": func(w *Page) {
 			p := api.JobPreflightResult{Nodes: preflight().Nodes[:1]}
 			view.Preflight(w, p, called())
