@@ -30,7 +30,7 @@ func TestWhatACableIsDrawnAs(t *testing.T) {
 	median := func(up int64) func(*api.LinkProfile) {
 		return func(p *api.LinkProfile) { p.Median = &api.LinkResult{UpBitsPerS: new(up * gigabit)} }
 	}
-	type said struct {
+	type shown struct {
 		style       api.LinkKind
 		verdict     api.LinkVerdict
 		text        string
@@ -39,57 +39,57 @@ func TestWhatACableIsDrawnAs(t *testing.T) {
 	const slower = "The link is slower than its own history."
 	for name, c := range map[string]struct {
 		change func(nodes []Node)
-		want   said
+		want   shown
 	}{
-		"RDMA, and only TCP was measured": {func(n []Node) { reading(n, 0, 1, api.TransportSocket, 60, 52, nil) }, said{api.LinkRDMA, api.VerdictGood, "", 0, 0}},
+		"RDMA, and only TCP was measured": {func(n []Node) { reading(n, 0, 1, api.TransportSocket, 60, 52, nil) }, shown{api.LinkRDMA, api.VerdictGood, "", 0, 0}},
 		"RDMA by the first end": {func(n []Node) {
 			reading(n, 0, 1, api.TransportRDMA, 74, 73, nil)
 			reading(n, 0, 1, api.TransportSocket, 76, 75, median(200))
-		}, said{api.LinkRDMA, api.VerdictGood, "", 74, 73}},
-		"RDMA by the second end": {func(n []Node) { reading(n, 1, 0, api.TransportRDMA, 74, 73, nil) }, said{api.LinkRDMA, api.VerdictGood, "", 73, 74}},
+		}, shown{api.LinkRDMA, api.VerdictGood, "", 74, 73}},
+		"RDMA by the second end": {func(n []Node) { reading(n, 1, 0, api.TransportRDMA, 74, 73, nil) }, shown{api.LinkRDMA, api.VerdictGood, "", 73, 74}},
 		"RDMA by both, the newer counts": {func(n []Node) {
 			reading(n, 0, 1, api.TransportRDMA, 74, 73, nil)
 			reading(n, 1, 0, api.TransportRDMA, 30, 31, func(p *api.LinkProfile) { p.MeasuredAt = api.TimeOf(p.MeasuredAt.Add(time.Hour)) })
-		}, said{api.LinkRDMA, api.VerdictGood, "", 31, 30}},
-		"RDMA slower than it was": {func(n []Node) { reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74)) }, said{api.LinkRDMA, api.VerdictSlow, slower, 50, 73}},
+		}, shown{api.LinkRDMA, api.VerdictGood, "", 31, 30}},
+		"RDMA slower than it was": {func(n []Node) { reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74)) }, shown{api.LinkRDMA, api.VerdictSlow, slower, 50, 73}},
 		"RDMA at another speed of the cable": {func(n []Node) {
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, func(p *api.LinkProfile) { p.NegotiatedAtStart = both(40) })
-		}, said{api.LinkRDMA, api.VerdictGood, "", 0, 0}},
+		}, shown{api.LinkRDMA, api.VerdictGood, "", 0, 0}},
 		"RDMA is off at one end": {func(n []Node) {
 			n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = new(false), nil
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74))
 			reading(n, 1, 0, api.TransportSocket, 60, 52, nil)
-		}, said{api.LinkTB5, api.VerdictGood, "", 52, 60}},
+		}, shown{api.LinkTB5, api.VerdictGood, "", 52, 60}},
 		"TCP over an address that is gone": {func(n []Node) {
 			n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = new(false), nil
 			n[0].Reach, n[1].Reach = nil, nil
 			reading(n, 0, 1, api.TransportSocket, 60, 52, nil)
-		}, said{api.LinkTB5, api.VerdictGood, "", 0, 0}},
+		}, shown{api.LinkTB5, api.VerdictGood, "", 0, 0}},
 		"it flaps, and was measured": {func(n []Node) {
 			n[1].Faults = map[api.PortNumber][]api.Reason{1: {api.ReasonLinkFlapping}}
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74))
-		}, said{api.LinkRDMA, api.VerdictBad, "The link keeps going up and down.", 50, 73}},
+		}, shown{api.LinkRDMA, api.VerdictBad, "The link keeps going up and down.", 50, 73}},
 		"any other condition": {func(n []Node) {
 			n[1].Faults = map[api.PortNumber][]api.Reason{1: {api.ReasonRDMAOneSided}}
 			reading(n, 0, 1, api.TransportRDMA, 74, 73, nil)
-		}, said{api.LinkRDMA, api.VerdictGood, "", 74, 73}},
+		}, shown{api.LinkRDMA, api.VerdictGood, "", 74, 73}},
 		"an end is away": {func(n []Node) {
 			n[1].Stale = true
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74))
-		}, said{api.LinkTB5, api.VerdictUnknown, "The node does not answer on any path.", 0, 0}},
+		}, shown{api.LinkTB5, api.VerdictUnknown, "The node does not answer on any path.", 0, 0}},
 		"it carries nothing": {func(n []Node) {
 			n[0].Thunderbolt[0].Negotiated, n[1].Thunderbolt[0].Negotiated = nil, nil
 			for i := range n {
 				n[i].Thunderbolt[0].Unknown = map[string]api.Reason{"negotiated": api.ReasonLinkDown}
 			}
 			reading(n, 0, 1, api.TransportSocket, 50, 73, nil)
-		}, said{api.LinkUnknown, api.VerdictDown, "The link is down.", 0, 0}},
+		}, shown{api.LinkUnknown, api.VerdictDown, "The link is down.", 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nodes := facing()
 			c.change(nodes)
 			cable := Build(Input{Nodes: nodes}).List().Cables[0]
-			got := said{style: cable.Style, verdict: cable.Verdict, text: cable.Text}
+			got := shown{style: cable.Style, verdict: cable.Verdict, text: cable.Text}
 			if cable.MeasuredForwardBitsPerS != nil {
 				got.there, got.back = *cable.MeasuredForwardBitsPerS/gigabit, *cable.MeasuredBackwardBitsPerS/gigabit
 			}

@@ -8,53 +8,53 @@ import (
 	"fulmen/daemon/api"
 )
 
-// desk is a random cluster as a scenario has it, and what every screen has to say of its
+// randomCluster is a random cluster as a scenario has it, and what every screen has to say of its
 // cables, found out from the scenario alone.
-type desk struct {
-	macs   []deskMac
-	cables []deskCable
+type randomCluster struct {
+	macs   []randomMac
+	cables []randomCable
 }
 
-type deskMac struct {
+type randomMac struct {
 	hasDriver, isOn bool
-	ports           []deskPort
+	ports           []randomPort
 	lan             int // its reading's tenths of Gb/s to the Mac before; 0: none
 }
 
-type deskPort struct {
+type randomPort struct {
 	isTB5, isBridged, isTaken bool
 	addresses                 []string
 }
 
-type deskEnd struct{ mac, port int }
+type randomEnd struct{ mac, port int }
 
-// deskCable is a cable from one Mac to another, with the hubs in between.
-type deskCable struct {
-	ends      [2]deskEnd
+// randomCable is a cable from one Mac to another, with the hubs in between.
+type randomCable struct {
+	ends      [2]randomEnd
 	hubs      []bool // Thunderbolt 5, or 4
 	hops      [][2]int
 	isFitted  bool // both ends have addresses of one network
 	rdma, tcp [3]int
 }
 
-// newDesk makes a desk of two to five Macs with up to four ports each.
-func newDesk(r *rand.Rand) (d desk) {
+// newRandomCluster makes one of two to five Macs with up to four ports each.
+func newRandomCluster(r *rand.Rand) (d randomCluster) {
 	often := func(percent int) bool { return r.IntN(100) < percent }
 	for range 2 + r.IntN(4) {
-		m := deskMac{hasDriver: often(90)}
+		m := randomMac{hasDriver: often(90)}
 		m.isOn = m.hasDriver && often(85)
 		if often(60) {
 			m.lan = 1 + r.IntN(99)
 		}
 		hasBridge := often(35)
 		for range 1 + r.IntN(4) {
-			m.ports = append(m.ports, deskPort{isTB5: often(80), isBridged: hasBridge && often(75)})
+			m.ports = append(m.ports, randomPort{isTB5: often(80), isBridged: hasBridge && often(75)})
 		}
 		d.macs = append(d.macs, m)
 	}
 	for range r.IntN(9) {
 		a, b := r.IntN(len(d.macs)), r.IntN(len(d.macs))
-		c := deskCable{ends: [2]deskEnd{{a, r.IntN(len(d.macs[a].ports))}, {b, r.IntN(len(d.macs[b].ports))}}}
+		c := randomCable{ends: [2]randomEnd{{a, r.IntN(len(d.macs[a].ports))}, {b, r.IntN(len(d.macs[b].ports))}}}
 		near, far := d.port(c.ends[0]), d.port(c.ends[1])
 		if a == b || near.isTaken || far.isTaken {
 			continue
@@ -96,12 +96,12 @@ func newDesk(r *rand.Rand) (d desk) {
 	return d
 }
 
-func (d *desk) port(e deskEnd) *deskPort { return &d.macs[e.mac].ports[e.port] }
+func (d *randomCluster) port(e randomEnd) *randomPort { return &d.macs[e.mac].ports[e.port] }
 
-func (e deskEnd) String() string { return fmt.Sprintf("m%d.tb%d", e.mac, e.port+1) }
+func (e randomEnd) String() string { return fmt.Sprintf("m%d.tb%d", e.mac, e.port+1) }
 
-// scenario is the desk as a file of the simulator.
-func (d *desk) scenario() string {
+// scenario is the cluster as a file of the simulator.
+func (d *randomCluster) scenario() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title = \"By chance\"\n[[network]]\nname = \"lan\"\ntype = \"ethernet\"\n")
 	word := func(is bool, yes, no string) string { return choose(is, yes, no) }
@@ -150,7 +150,7 @@ func quoted(all []string) string {
 	return `"` + strings.Join(all, `", "`) + `"`
 }
 
-// line is what a screen says of a cable: in Gb/s, there from the Mac that the desk has
+// line is what a screen says of a cable: in Gb/s, there from the Mac that the cluster has
 // first, and back.
 type line struct {
 	style       api.LinkKind
@@ -160,8 +160,8 @@ type line struct {
 	rttUS       float64
 }
 
-// wanted is what has to be said of a cable.
-func (d *desk) wanted(c *deskCable) line {
+// wanted is what has to be shown of a cable.
+func (d *randomCluster) wanted(c *randomCable) line {
 	there, back, kind := 1000, 1000, api.LinkTB5
 	for _, hop := range c.hops {
 		there, back = min(there, hop[0]), min(back, hop[1])
@@ -199,7 +199,7 @@ func (d *desk) wanted(c *deskCable) line {
 }
 
 // joins reports whether bridges lead from one Mac to another without one of the cables.
-func (d *desk) joins(from, to int, without *deskCable) bool {
+func (d *randomCluster) joins(from, to int, without *randomCable) bool {
 	reached := map[int]bool{from: true}
 	for range d.macs {
 		for i := range d.cables {

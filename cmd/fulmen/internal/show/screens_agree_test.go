@@ -22,10 +22,10 @@ import (
 	"fulmen/native/nativetest/testkit"
 )
 
-// drawnDesk is a desk with its graph, as the screens get it.
-type drawnDesk struct {
+// drawnCluster is a cluster with its graph, as the screens get it.
+type drawnCluster struct {
 	seed testkit.Seed
-	desk
+	randomCluster
 	daemon.Drawing
 	conditions []api.NodeCondition
 }
@@ -37,10 +37,10 @@ func TestScreensSayTheSameOfCables(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") != "" {
 		count = 2000
 	}
-	file := filepath.Join(t.TempDir(), "desk.toml")
-	var all []drawnDesk
+	file := filepath.Join(t.TempDir(), "random.toml")
+	var all []drawnCluster
 	for seed := range testkit.Upto(t, count) {
-		d := drawnDesk{seed: seed, desk: newDesk(seed.Source(1)), conditions: []api.NodeCondition{}}
+		d := drawnCluster{seed: seed, randomCluster: newRandomCluster(seed.Source(1)), conditions: []api.NodeCondition{}}
 		err := os.WriteFile(file, []byte(d.scenario()), 0o644)
 		if err == nil {
 			d.Drawing, err = daemon.DrawScenario(file, "1.0.0")
@@ -55,13 +55,13 @@ func TestScreensSayTheSameOfCables(t *testing.T) {
 		d.checkTopology(t)
 		all = append(all, d)
 	}
-	for i, said := range pageOf(t, all) {
-		all[i].check(t, "the page", said)
+	for i, shown := range pageOf(t, all) {
+		all[i].check(t, "the page", shown)
 	}
 }
 
 // warn has every cable named by a condition that says nothing of how it is.
-func (d *drawnDesk) warn(r *rand.Rand) {
+func (d *drawnCluster) warn(r *rand.Rand) {
 	codes := []api.Reason{api.ReasonRDMAOneSided, api.ReasonRDMABuildsDiffer, api.ReasonRDMANoIPv4GID, api.ReasonRDMAPortSuspect, api.ReasonRDMAProbeFailed}
 	for _, c := range d.Links.Cables {
 		subject := choose(r.IntN(2) == 0, c.Link.String(), c.Ends[r.IntN(2)].End.String())
@@ -72,10 +72,10 @@ func (d *drawnDesk) warn(r *rand.Rand) {
 }
 
 // check compares what a screen says of the cables, by their ids, with what it has to say.
-func (d *drawnDesk) check(t *testing.T, screen string, said map[string]line) {
+func (d *drawnCluster) check(t *testing.T, screen string, shown map[string]line) {
 	t.Helper()
-	if len(said) != len(d.cables) || len(d.Links.Cables) != len(d.cables) {
-		t.Errorf("seed %d: %s has %d cables of %d", d.seed, screen, len(said), len(d.cables))
+	if len(shown) != len(d.cables) || len(d.Links.Cables) != len(d.cables) {
+		t.Errorf("seed %d: %s has %d cables of %d", d.seed, screen, len(shown), len(d.cables))
 	}
 	for i := range d.cables {
 		id, isTurned := d.idOf(&d.cables[i])
@@ -83,14 +83,14 @@ func (d *drawnDesk) check(t *testing.T, screen string, said map[string]line) {
 		if isTurned {
 			want.there, want.back = want.back, want.there
 		}
-		if got := said[id]; got != want {
+		if got := shown[id]; got != want {
 			t.Errorf("seed %d: %s says of %v\n  %+v, not\n  %+v", d.seed, screen, d.cables[i].ends, got, want)
 		}
 	}
 }
 
-// idOf is a cable's id, and whether its first end is the second of the desk's cable.
-func (d *drawnDesk) idOf(c *deskCable) (id string, isTurned bool) {
+// idOf is a cable's id, and whether its first end is the second of the cluster's cable.
+func (d *drawnCluster) idOf(c *randomCable) (id string, isTurned bool) {
 	var ends [2]api.LinkEnd
 	for i, e := range c.ends {
 		ends[i] = api.LinkEnd{Node: d.Nodes[e.mac].Node, PortNumber: api.PortNumber(e.port + 1)}
@@ -113,12 +113,12 @@ func numberIn(text string) float64 {
 }
 
 // menu is what the menu says of the cables.
-func (d *drawnDesk) menu() map[string]line {
+func (d *drawnCluster) menu() map[string]line {
 	state := app.State{Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions}
 	for _, n := range d.Nodes {
 		state.Nodes = append(state.Nodes, app.Node{NodeView: n})
 	}
-	said := map[string]line{}
+	shown := map[string]line{}
 	for _, top := range app.Build(state).Items {
 		for _, item := range top.Items {
 			id, isCable := strings.CutPrefix(item.ID, "cable:")
@@ -150,15 +150,15 @@ func (d *drawnDesk) menu() map[string]line {
 					}
 				}
 			}
-			said[id] = l
+			shown[id] = l
 		}
 	}
-	return said
+	return shown
 }
 
 // links is what fulmen links and fulmen links LINK say of the cables.
-func (d *drawnDesk) links() map[string]line {
-	view, said, names := View{}, map[string]line{}, NamesOf(d.Nodes)
+func (d *drawnCluster) links() map[string]line {
+	view, shown, names := View{}, map[string]line{}, NamesOf(d.Nodes)
 	var page Page
 	view.Links(&page, d.Links, d.Nodes)
 	rows := strings.Split(page.String(), "\n")
@@ -189,13 +189,13 @@ func (d *drawnDesk) links() map[string]line {
 		if delay := oneWay.FindStringSubmatch(one.String()); delay != nil {
 			l.rttUS = 2 * numberIn(delay[1])
 		}
-		said[c.Link.String()] = l
+		shown[c.Link.String()] = l
 	}
-	return said
+	return shown
 }
 
 // checkTopology looks at both ends of every cable in the tree.
-func (d *drawnDesk) checkTopology(t *testing.T) {
+func (d *drawnCluster) checkTopology(t *testing.T) {
 	t.Helper()
 	var page Page
 	View{}.Topology(&page, Topology{Nodes: d.Nodes, Docs: d.Docs, Links: d.Links})
@@ -213,22 +213,22 @@ func (d *drawnDesk) checkTopology(t *testing.T) {
 			lines[mac+":"+port+" "+far] = note
 		}
 	}
-	name := func(e deskEnd) string { return fmt.Sprintf("m%d:%d", e.mac, e.port+1) }
+	name := func(e randomEnd) string { return fmt.Sprintf("m%d:%d", e.mac, e.port+1) }
 	for i := range d.cables {
 		c := &d.cables[i]
 		want := d.wanted(c)
-		for _, ends := range [][2]deskEnd{{c.ends[0], c.ends[1]}, {c.ends[1], c.ends[0]}} {
-			said, is := lines[name(ends[0])+" "+name(ends[1])]
-			if noted := string(want.verdict) + ": " + strings.TrimSuffix(want.reason, "."); !is || strings.Contains(said, noted) == (want.reason == "") || strings.Contains(said, "ow: ") != (want.verdict == api.VerdictSlow) {
-				t.Errorf("seed %d: fulmen topology says of %v %q, not %q", d.seed, ends, said, noted)
+		for _, ends := range [][2]randomEnd{{c.ends[0], c.ends[1]}, {c.ends[1], c.ends[0]}} {
+			shown, is := lines[name(ends[0])+" "+name(ends[1])]
+			if noted := string(want.verdict) + ": " + strings.TrimSuffix(want.reason, "."); !is || strings.Contains(shown, noted) == (want.reason == "") || strings.Contains(shown, "ow: ") != (want.verdict == api.VerdictSlow) {
+				t.Errorf("seed %d: fulmen topology says of %v %q, not %q", d.seed, ends, shown, noted)
 			}
 		}
 	}
 }
 
-// pageOf is what the dashboard draws of the cables of every desk; none where what runs it
+// pageOf is what the dashboard draws of the cables of every cluster; none where what runs it
 // is not here.
-func pageOf(t *testing.T, desks []drawnDesk) []map[string]line {
+func pageOf(t *testing.T, clusters []drawnCluster) []map[string]line {
 	t.Helper()
 	dashboard, err := filepath.Abs("../../../../assets/dashboard")
 	is := is.New(t)
@@ -241,7 +241,7 @@ func pageOf(t *testing.T, desks []drawnDesk) []map[string]line {
 		is.NoErr(testkit.WatchInputs(filepath.Join(dashboard, folder)))
 	}
 	var given bytes.Buffer
-	for _, d := range desks {
+	for _, d := range clusters {
 		is.NoErr(json.NewEncoder(&given).Encode(map[string]any{"nodes": d.Nodes, "links": d.Links, "conditions": d.conditions}))
 	}
 	node := filepath.Join(dashboard, "../../build/tools/bin/node")
@@ -261,7 +261,7 @@ func pageOf(t *testing.T, desks []drawnDesk) []map[string]line {
 			ID, Style, Colour, Verdict, Reason, Alarm, Title, Forward, Backward, Latency, Sentence string
 		}
 		is.NoErr(answers.Decode(&drawn))
-		said := map[string]line{}
+		shown := map[string]line{}
 		for _, l := range drawn {
 			if strings.Contains(l.ID, "/") {
 				continue // a network
@@ -271,10 +271,10 @@ func pageOf(t *testing.T, desks []drawnDesk) []map[string]line {
 			if (l.Alarm == "trouble") == quiet || (l.Title == "") != quiet || l.Colour != "var(--kind-"+l.Style+")" {
 				got.verdict = api.LinkVerdict(fmt.Sprintf("%s, drawn as %s %q in %s", l.Verdict, l.Alarm, l.Title, l.Colour))
 			}
-			said[l.ID] = got
+			shown[l.ID] = got
 		}
-		all = append(all, said)
+		all = append(all, shown)
 	}
-	is.Equal(len(all), len(desks))
+	is.Equal(len(all), len(clusters))
 	return all
 }
