@@ -442,6 +442,9 @@ type Profile struct {
 	api.LinkProfile
 	// Simulated says that the numbers are a scenario's.
 	Simulated bool
+	// turned is the other end's profile that this is, with the directions exchanged; nil
+	// for one as it was written.
+	turned *Profile
 }
 
 // displayName is what people call a node.

@@ -26,10 +26,17 @@ func reading(nodes []Node, from, to int, transport api.Transport, up, down int64
 	nodes[from].Profiles = append(nodes[from].Profiles, Profile{Name: name, LinkProfile: p})
 }
 
+// drop has a path give for the third time what it gives, where it gave more before.
+func drop(p *api.LinkProfile, usual api.LinkResult) {
+	low := api.LinkResult{UpBitsPerS: p.UpBitsPerS, DownBitsPerS: p.DownBitsPerS}
+	p.Median, p.History = &usual, []api.LinkResult{low, low, usual, usual, usual}
+}
+
+// up is a result away from who measured, in Gb/s.
+func up(gb int64) api.LinkResult { return api.LinkResult{UpBitsPerS: new(gb * gigabit)} }
+
 func TestWhatACableIsDrawnAs(t *testing.T) {
-	median := func(up int64) func(*api.LinkProfile) {
-		return func(p *api.LinkProfile) { p.Median = &api.LinkResult{UpBitsPerS: new(up * gigabit)} }
-	}
+	median := func(gb int64) func(*api.LinkProfile) { return func(p *api.LinkProfile) { drop(p, up(gb)) } }
 	type shown struct {
 		style       api.LinkKind
 		verdict     api.LinkVerdict
@@ -52,6 +59,9 @@ func TestWhatACableIsDrawnAs(t *testing.T) {
 			reading(n, 1, 0, api.TransportRDMA, 30, 31, func(p *api.LinkProfile) { p.MeasuredAt = api.TimeOf(p.MeasuredAt.Add(time.Hour)) })
 		}, shown{api.LinkRDMA, api.VerdictGood, "", 31, 30}},
 		"RDMA slower than it was": {func(n []Node) { reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74)) }, shown{api.LinkRDMA, api.VerdictSlow, slower, 50, 73}},
+		"RDMA slower than it was once": {func(n []Node) {
+			reading(n, 0, 1, api.TransportRDMA, 50, 73, func(p *api.LinkProfile) { drop(p, up(74)); p.History = p.History[1:] })
+		}, shown{api.LinkRDMA, api.VerdictGood, "", 50, 73}},
 		"RDMA at another speed of the cable": {func(n []Node) {
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, func(p *api.LinkProfile) { p.NegotiatedAtStart = both(40) })
 		}, shown{api.LinkRDMA, api.VerdictGood, "", 0, 0}},
@@ -118,7 +128,7 @@ func TestNetworkLines(t *testing.T) {
 	measured("10.1.0.1", 5)
 	is.Equal(*lines()[0].MeasuredBackwardBitsPerS, 5*int64(gigabit)) // what was measured counts, from the lower node's point of view
 	is.Equal(*lines()[0].MeasuredForwardBitsPerS, 9*int64(gigabit))
-	nodes[1].Profiles[0].Median = &api.LinkResult{UpBitsPerS: new(50 * int64(gigabit))}
+	drop(&nodes[1].Profiles[0].LinkProfile, up(50))
 	is.Equal(lines()[0].Verdict, api.VerdictSlow) // also where it is slow, and another was never measured
 	nodes[1].Reach[1].State = api.PathFailed
 	is.Equal(lines()[0].Verdict, api.VerdictUnknown) // but not where nothing goes there

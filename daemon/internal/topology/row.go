@@ -8,11 +8,8 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/profile/history"
 )
-
-// belowHistory is the part of a path's median below which a result is slow:
-// repeated runs over an unchanged cable differ by less.
-const belowHistory = 0.8
 
 // rowMaker makes the rows of tables.
 type rowMaker struct {
@@ -196,9 +193,9 @@ func (m *rowMaker) old(p *Profile) bool {
 	return !m.in.At.IsZero() && m.in.At.Sub(p.MeasuredAt.Time) > ttl
 }
 
-// compare judges measured numbers against the path's own history.
+// compare judges measured numbers against the path's own history, as the warning of it does.
 func (m *rowMaker) compare(row *api.LinkRow, p *Profile) {
-	if p.Median != nil && (below(p.UpBitsPerS, p.Median.UpBitsPerS) || below(p.DownBitsPerS, p.Median.DownBitsPerS)) {
+	if p.hasDropped() {
 		worsen(row, api.VerdictSlow, api.ReasonLinkBelowHistory)
 	}
 	if row.UpBitsPerS == nil || row.DownBitsPerS == nil || row.RTTUS == nil { // the jitter judges nothing
@@ -232,9 +229,12 @@ func (m *rowMaker) carried(row *api.LinkRow, path *Path) {
 	}
 }
 
-// below reports whether a result is clearly below the usual.
-func below(now, usual *int64) bool {
-	return now != nil && usual != nil && float64(*now) < belowHistory*float64(*usual)
+// hasDropped reports whether a path gives less than it did, as the end that measured has it.
+func (p *Profile) hasDropped() bool {
+	if p.turned != nil {
+		p = p.turned
+	}
+	return history.IsLow(p.LinkProfile) && len(history.Drops(p.LinkProfile)) > 0
 }
 
 // sameSpeed compares a port's speed with a cable's, from whichever end it was taken.

@@ -50,18 +50,9 @@ func newerOf(own, twin *Profile, p *Path) *Profile {
 		return own
 	}
 	turned := *twin
+	turned.turned = twin
 	turned.Peer, turned.Source, turned.Sink, turned.Interface = p.To, p.Source, p.Address, p.Interface
 	turned.UpBitsPerS, turned.DownBitsPerS = twin.DownBitsPerS, twin.UpBitsPerS
-	turned.Median = turnedRound(twin.Median)
-	return &turned
-}
-
-func turnedRound(r *api.LinkResult) *api.LinkResult {
-	if r == nil {
-		return nil
-	}
-	turned := *r
-	turned.UpBitsPerS, turned.DownBitsPerS = r.DownBitsPerS, r.UpBitsPerS
 	return &turned
 }
 

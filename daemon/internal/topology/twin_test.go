@@ -85,8 +85,8 @@ func TestBothEndsHaveARow(t *testing.T) {
 	nodes := facing()
 	up, down, usual := int64(60e9), int64(50e9), int64(90e9)
 	profile := api.LinkProfile{Transport: api.TransportSocket, LinkKind: api.LinkTB5, Peer: testID(1), MeasuredAt: at(1), UpBitsPerS: &up, DownBitsPerS: &down,
-		RTTUS: new(340.0), LossRatio: new(0.01), Median: &api.LinkResult{UpBitsPerS: &usual, DownBitsPerS: &down},
-		Waiting: &api.MeasureWait{Reason: api.ReasonJobHasNode}}
+		RTTUS: new(340.0), LossRatio: new(0.01), Waiting: &api.MeasureWait{Reason: api.ReasonJobHasNode}}
+	drop(&profile, api.LinkResult{UpBitsPerS: &usual, DownBitsPerS: &down})
 	name := nodes[0].Reach[0]
 	nodes[0].Profiles = []Profile{{Name: api.PeerAddress{Peer: name.Peer, Address: name.Address}.String(), LinkProfile: profile}}
 	rows := func() (there, back api.LinkRow) {
@@ -106,6 +106,7 @@ func TestBothEndsHaveARow(t *testing.T) {
 	is.Equal(*back.RTTUS, 340.0)
 	is.Equal(*back.LossRatio, 0.01)
 	is.Equal(back.MeasuredAt, there.MeasuredAt)
+	is.Equal(there.Reasons, []api.Reason{api.ReasonLinkBelowHistory})
 	is.Equal(back.Reasons, there.Reasons) // both ways are slow to the same end
 	is.Equal(back.Waiting.Reason, api.ReasonJobHasNode)
 
