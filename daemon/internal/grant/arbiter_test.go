@@ -283,7 +283,8 @@ func TestSeveralProcessesLiveInOneGrant(t *testing.T) {
 	on(t, func(t *testing.T, d *scenario) {
 		is := is.New(t)
 		d.now(wants(1, 0))
-		is.True(d.Occupy(rank(1).Rank, 1) && d.Occupy(rank(1).Rank, 1))
+		is.True(d.Occupy(rank(1).Rank, 1))
+		is.True(d.Occupy(rank(1).Rank, 1))
 		is.NoErr(d.Restore(wants(2, 0)))
 		is.NoErr(d.Restore(wants(2, 0)))
 		waiting := d.ask(wants(3, time.Hour))

@@ -350,9 +350,9 @@ type wanted struct {
 // looks for a program and places nothing, are a part of them.
 func (w *wanted) flags(c *cobra.Command) {
 	w.programFlags(c)
-	w.placeFlags(c, "how many processes (default: as many as --ranks-per-node, on one node or on each of --nodes)")
+	w.placeFlags(c, "how many ranks in all (default: --ranks-per-node on one node, or on each of --nodes)")
 	f, p := c.Flags(), &w.job.Placement
-	f.IntVar(&p.RanksPerNode, "ranks-per-node", 0, "how many ranks each node runs, numbered in a row, over ring (default: one): so a distributed program can be tried on one Mac")
+	f.IntVar(&p.RanksPerNode, "ranks-per-node", 0, "how many ranks each node runs, over ring (default: one)")
 	f.IntVar(&p.MinNodes, "min-nodes", 0, "instead of --ranks: the fewest nodes that will do")
 	f.IntVar(&p.MaxNodes, "max-nodes", 0, "instead of --ranks: the most nodes that are wanted")
 	f.StringVar(&w.rank0, "rank0", "", "where rank 0 runs: here, or a node (default: the node that most others can connect to; this one if several are equal)")

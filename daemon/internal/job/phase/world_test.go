@@ -209,17 +209,28 @@ func (m *machine) carry(out []Effect) {
 				m.answer(m, Preflighted{Attempt: e.Attempt})
 			}
 		case AskGrant:
-			to := w.node(e.Rank.Node)
+			to, boots, answered := w.node(e.Rank.Node), m.boots, false
+			answer := func(event Event) {
+				to.call(m, func() {
+					answered = true
+					m.notify(event)
+				})
+			}
 			m.call(to, func() {
 				if to.fenced(m, e.Epoch) {
 					return
 				}
 				if e.Wait == 0 && w.rng.IntN(5) == 0 {
-					to.answer(m, GrantRefused{e.Attempt, e.Rank.Rank, true, Cause{Reason: api.ReasonGPUBusy}})
+					answer(GrantRefused{e.Attempt, e.Rank.Rank, true, Cause{Reason: api.ReasonGPUBusy}})
 					return
 				}
 				to.grants[fmt.Sprint(e.Attempt, "/", e.Rank.Rank)] = w.now + w.rules.Lease
-				to.answer(m, Granted{e.Attempt, e.Rank.Rank, to.id})
+				answer(Granted{e.Attempt, e.Rank.Rank, to.id})
+			})
+			w.after(e.Wait+10*time.Second, func() { // the answer was lost with the node
+				if !answered && m.boots == boots {
+					m.notify(GrantRefused{e.Attempt, e.Rank.Rank, false, Cause{Reason: api.ReasonUnreachable}})
+				}
 			})
 		case Release:
 			to := w.node(e.Node)
