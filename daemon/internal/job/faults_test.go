@@ -135,6 +135,21 @@ func TestALostAnswerToAStart(t *testing.T) {
 	})
 }
 
+// A rank whose start is late is not taken for lost because its node has started another.
+func TestALateStartBesideAnother(t *testing.T) {
+	in(t, 1, func(t *testing.T, w *world) {
+		is := is.New(t)
+		w.times.Renewal = time.Second
+		a := w.nodes[0]
+		a.unanswered.Store(1)
+		r := program(words("sleep", "10s"), a)
+		r.Placement.Ranks, r.Placement.RanksPerNode = 2, 2
+		id := a.submits(r)
+		is.Equal(a.until(id, api.JobSucceeded, time.Minute).Attempt, 1)
+		is.Equal(w.starts, 2)
+	})
+}
+
 // Values of variables are in memory only: after a restart of the home another
 // attempt is not begun without them.
 func TestValuesAreLostByARestart(t *testing.T) {

@@ -15,6 +15,8 @@ func TestCountsMemory(t *testing.T) {
 	}{
 		"all there are":         {api.Placement{Ranks: 4}, false},
 		"more than there are":   {api.Placement{Ranks: 5}, false},
+		"two on each of all":    {api.Placement{Ranks: 8, RanksPerNode: 2}, false},
+		"two on each of some":   {api.Placement{Ranks: 4, RanksPerNode: 2}, true},
 		"some of them":          {api.Placement{Ranks: 3}, true},
 		"one of them":           {api.Placement{Ranks: 1}, true},
 		"any number":            {api.Placement{}, true},
