@@ -67,10 +67,11 @@ func TestJACCLJobs(t *testing.T) {
 	for _, scenario := range []string{"hub-3", "mesh-4"} {
 		t.Run(scenario, func(t *testing.T) {
 			j := newJACCL(t, scenario, unhurried)
-			tests := []struct {
+			type named struct {
 				name string
 				run  func(*testing.T)
-			}{
+			}
+			tests := []named{
 				{"surroundings", j.testSurroundings},
 				{"any order", j.testOrder},
 				{"a side channel of its own", j.testOwnChannel},
@@ -87,6 +88,9 @@ func TestJACCLJobs(t *testing.T) {
 			}
 			if scenario == "hub-3" && os.Getenv("FULMEN_SOAK") == "" {
 				tests = tests[:2] // the others are alike with three ranks and with four
+			}
+			if scenario == "hub-3" { // of whose Macs one has less memory
+				tests = append(tests, named{"shares", j.testShares}, named{"layers by shares", j.testLayers})
 			}
 			for _, test := range tests {
 				t.Run(test.name, func(t *testing.T) {

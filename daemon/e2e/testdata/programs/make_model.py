@@ -1,18 +1,20 @@
-"""make_model.py FOLDER: makes a tiny model with random weights, and a tokenizer of single bytes, that mlx_lm loads."""
+"""make_model.py FOLDER [TYPE LAYERS]: makes a tiny model with random weights, and a tokenizer of single bytes, that
+mlx_lm loads."""
 
+import importlib
 import json
 import sys
 from pathlib import Path
 
 import mlx.core as mx
 from mlx.utils import tree_flatten
-from mlx_lm.models import llama
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}"
 FIRST, LAST = "<s>", "</s>"
 
 folder = Path(sys.argv[1])
+kind, layers = (sys.argv[2], int(sys.argv[3])) if len(sys.argv) > 2 else ("llama", 2)
 folder.mkdir(parents=True, exist_ok=True)
 
 words = [FIRST, LAST, *sorted(pre_tokenizers.ByteLevel.alphabet())]
@@ -24,10 +26,10 @@ tokenizer.save(str(folder / "tokenizer.json"))
 
 heads = 4
 config = {
-    "model_type": "llama",
+    "model_type": kind,
     "architectures": ["LlamaForCausalLM"],
     "hidden_size": 16 * heads,
-    "num_hidden_layers": 2,
+    "num_hidden_layers": layers,
     "intermediate_size": 128,
     "num_attention_heads": heads,
     "num_key_value_heads": heads,
@@ -48,5 +50,8 @@ for name, value in (
     (folder / name).write_text(json.dumps(value))
 
 mx.random.seed(7)
-weights = dict(tree_flatten(llama.Model(llama.ModelArgs.from_dict(config)).parameters()))
+model = importlib.import_module(f"mlx_lm.models.{kind}")
+weights = dict(tree_flatten(model.Model(model.ModelArgs.from_dict(config)).parameters()))
 mx.save_safetensors(str(folder / "model.safetensors"), weights, metadata={"format": "mlx"})
+index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "model.safetensors")}
+(folder / "model.safetensors.index.json").write_text(json.dumps(index))
