@@ -22,6 +22,7 @@ func TestCountsMemory(t *testing.T) {
 		"any number":            {api.Placement{}, true},
 		"from two to three":     {api.Placement{MinNodes: 2, MaxNodes: 3}, true},
 		"all, with memory":      {api.Placement{Ranks: 4, MemoryBytes: 1}, true},
+		"all, with shares":      {api.Placement{Ranks: 4, ShareBy: api.ShareByMemory}, true},
 		"those that are named":  {api.Placement{Ranks: 2, Nodes: ids(1, 2)}, false},
 		"one here":              {api.Placement{Ranks: 1, Rank0: id(3)}, false},
 		"one named and another": {api.Placement{Ranks: 2, Nodes: ids(1)}, true},

@@ -52,6 +52,8 @@ func TestShares(t *testing.T) {
 		{"one was not measured", []int64{60, 20}, []float64{10}, api.Placement{Ranks: 2, MemoryBytes: 40 * gib}, []float64{.75, .25}, []int64{30, 10}, []string{unmeasured}},
 		{"to the last byte", []int64{60, 20}, []float64{10, 10}, api.Placement{Ranks: 2, MemoryBytes: 80 * gib}, []float64{.75, .25}, []int64{60, 20}, nil},
 		{"what is left goes to the first", []int64{60, 60, 60}, nil, api.Placement{Ranks: 3}, []float64{.333334, .333333, .333333}, []int64{0, 0, 0}, []string{byMemory}},
+		{"full to what rounding leaves", slices.Repeat([]int64{10}, 6), slices.Repeat([]float64{9}, 6), api.Placement{Ranks: 6, MemoryBytes: 60 * gib},
+			[]float64{.166667, .166667, .166667, .166667, .166666, .166666}, slices.Repeat([]int64{10}, 6), nil},
 		{"alone", []int64{60}, nil, api.Placement{Ranks: 1, MemoryBytes: 40 * gib}, []float64{1}, []int64{40}, nil},
 		{"alone, of a size not known", []int64{60}, nil, api.Placement{Ranks: 1}, []float64{1}, []int64{0}, nil},
 		{"as few as have the memory", []int64{30, 40, 30}, []float64{9, 9, 9}, api.Placement{MinNodes: 1, MemoryBytes: 68 * gib}, []float64{.441176, .558824}, []int64{30, 38}, nil},
@@ -66,6 +68,7 @@ func TestShares(t *testing.T) {
 				is.Equal(r.Plan.Shares(), c.shares)
 				for i, rank := range r.Plan.Ranks {
 					is.Equal((rank.MemoryBytes+gib/2)/gib, c.bytes[i])
+					is.True(c.bytes[i] == 0 || rank.MemoryBytes <= c.memory[slices.Index(ids(0, 1, 2, 3, 4, 5), rank.Node)]*gib)
 				}
 				var notes []string
 				for _, n := range r.Plan.Notes {
@@ -150,6 +153,14 @@ func TestWholeThatDoesNotFit(t *testing.T) {
 	is.Equal(messages(r.Remedies), []string{"Ask for at most 60 GiB for all ranks.", "Ask for 2 ranks, which have the memory together."})
 	r = of(3, 121)
 	is.Equal(messages(r.Remedies), []string{"Ask for at most 120 GiB for all ranks."})
+	r = of(4, 500) // what single Macs have is not the matter
+	is.Equal(len(r.Rejections), 1)
+	is.Equal(r.Rejections[0].Message, "4 nodes are needed, and there are 3")
+	ring := macsWith([]int64{9, 9, 9, 9})
+	ring.wires = nil
+	ring.plug(0, 1, 80).plug(1, 2, 80).plug(2, 3, 80).plug(0, 3, 80).plug(0, 2, 80)
+	r = Plan(ring.input(api.Placement{Ranks: 4, Backend: api.BackendJACCLRing, ShareBy: api.ShareByMemory, MemoryBytes: 500 * gib}, nil))
+	is.Equal(messages(r.Remedies), []string{"Ask for at most 36 GiB for all ranks."}) // and no cable
 	bad := Plan(d.input(api.Placement{Ranks: 2, ShareBy: "speed"}, nil))
 	is.True(bad.Final)
 	is.Equal(bad.Rejections[0].Subject, "per_node")

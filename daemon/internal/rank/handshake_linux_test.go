@@ -90,10 +90,10 @@ func TestTheSurroundingsOfARankOfJACCL(t *testing.T) {
 			m, c := jaccl(t)
 			m.preparer.env = []string{
 				"HOME=/srv/x", "JACCL_RING=1", "JACCL_COORDINATOR=1.2.3.4:5", "JACCL_X=", "MLX_JACCL_RING=0", "MLX_JACCL_COORDINATOR=1.2.3.4:5",
-				"MLX_IBV_DEVICES=/x", "MLX_RANK=9", "MLX_HOSTFILE=/y",
+				"MLX_IBV_DEVICES=/x", "MLX_RANK=9", "MLX_HOSTFILE=/y", "FULMEN_SHARE=1", "FULMEN_SHARES_FILE=/z",
 			}
 			m.boot()
-			p := m.group(`env | grep -E '^(MLX|JACCL)' | grep -v DEVICES | sort; cat "$MLX_IBV_DEVICES"; exec sleep 60`)
+			p := m.group(`env | grep -E '^(MLX|JACCL|FULMEN_SHARE)' | grep -v DEVICES | sort; cat "$MLX_IBV_DEVICES"; exec sleep 60`)
 			p.Plan.Shape = shape
 			m.mustStart(p)
 			doc := m.until(p.Rank, api.RankHandshake)
