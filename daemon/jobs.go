@@ -88,7 +88,7 @@ func (d *daemon) openJobs() error {
 	d.onClose(awake.Close)
 	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
-		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
+		Node: d.identity.Node, Name: d.nodes.Name, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
 		Jobs: d.ledger, Deleted: func(id api.JobID) bool { return d.jobs.Deleted(id) }, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(held api.PeerGrantParams, lease time.Duration) error {
 			request, err := grant.RequestOf(held)
 			if err != nil {

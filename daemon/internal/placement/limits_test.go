@@ -71,6 +71,54 @@ func TestDeviceLimits(t *testing.T) {
 	}
 }
 
+// Each cable of a pair is a connection of its own, at a device of its own, and takes as much
+// of it as the only one would: a mesh has as many cables as its devices can carry.
+func TestDeviceLimitsOfEveryCable(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		limits func(api.PortNumber) api.RDMALimits
+		cables int
+		note   string
+	}{
+		{"just enough", func(api.PortNumber) api.RDMALimits {
+			return api.RDMALimits{QueuePairs: 1, CompletionQueues: 1, MemoryRegions: 64, ProtectionDomains: 1}
+		}, 2, ""},
+		{"one too small", func(port api.PortNumber) api.RDMALimits {
+			if port == 2 {
+				return with(func(l *api.RDMALimits) { l.MemoryRegions = 63 })
+			}
+			return reported
+		}, 1, "is not used: jaccl needs 64 memory regions of the RDMA device of port 2 of mac-1, for 1 connection over it, and the device has 63"},
+		{"no domain left", func(port api.PortNumber) api.RDMALimits {
+			if port == 1 {
+				return with(func(l *api.RDMALimits) { l.ProtectionDomains = 0 })
+			}
+			return reported
+		}, 1, "is not used: jaccl needs 1 protection domain of the RDMA device of port 1 of mac-1, for 1 connection over it, and the device has 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			d := newScenario(2).plug(0, 1, 80).plug(0, 1, 80).limit(1, reported)
+			for i := range d.nodes {
+				d.nodes[i].MLX.Version = "0.32.4"
+			}
+			for port := range d.nodes[1].Limits {
+				d.nodes[1].Limits[port] = c.limits(port)
+			}
+			r := Plan(d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil))
+			is.True(r.Plan != nil)
+			is.Equal(r.Plan.Cables(), c.cables)
+			note := ""
+			for _, n := range r.Plan.Notes {
+				if n.Reason == api.ReasonCableNotUsed {
+					note = n.Message
+				}
+			}
+			is.True(strings.HasSuffix(note, c.note) && (note == "") == (c.note == ""))
+		})
+	}
+}
+
 // A ring of three has one connection over each cable, so that a device of one will do.
 func TestARingOfThreeOverSmallDevices(t *testing.T) {
 	d := newScenario(3).meshed(evenly(80)).limit(1, with(func(l *api.RDMALimits) { l.QueuePairs = 1 }))

@@ -18,6 +18,8 @@ import (
 type Config struct {
 	// Node is this node.
 	Node api.NodeID
+	// Name calls a node as people do.
+	Name func(api.NodeID) string
 	// Cluster is the one that it is in.
 	Cluster func() api.ClusterID
 	// Clock is what leases and deadlines run on.

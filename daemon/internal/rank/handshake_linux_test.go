@@ -2,8 +2,10 @@ package rank
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -277,36 +279,111 @@ func TestAnEndForWantOfTheDaemonIsTold(t *testing.T) {
 	}
 }
 
-// No matrix that JACCL would refuse, or read as something else, reaches a program.
+// No matrix that JACCL would refuse, or read as something else, reaches a program, and
+// what is wrong is said of its cable.
 func TestMatricesThatJACCLRefuses(t *testing.T) {
 	t.Parallel()
 	a, b, twice := []string{"rdma_en3"}, []string{"rdma_en3", "rdma_en4"}, []string{"rdma_en3", "rdma_en3"}
-	for name, c := range map[string]struct {
+	ids := []api.NodeID{"71532pmrr5f6wz0c", "82sdwn5dvfab1j3d", "fs53cah65sy95vhb"}
+	name := func(id api.NodeID) string { return "mac-" + strconv.Itoa(1+slices.Index(ids, id)) }
+	plan := api.Plan{Ranks: []api.PlanRank{{Rank: 0, Node: ids[0]}, {Rank: 1, Node: ids[1]}, {Rank: 2, Node: ids[2]}}}
+	for i := range ids {
+		for j := range i {
+			for port := range api.PortNumber(2) { // two cables for each two, at ports of their own
+				link, err := api.NewLinkID(api.LinkEnd{Node: ids[j], PortNumber: 1 + 2*api.PortNumber(i-1) + port}, api.LinkEnd{Node: ids[i], PortNumber: 1 + 2*api.PortNumber(j) + port})
+				is.New(t).NoErr(err)
+				plan.Links = append(plan.Links, api.PlanLink{From: j, To: i, Kind: api.LinkRDMA, Link: link})
+			}
+		}
+	}
+	for what, c := range map[string]struct {
 		shape   api.PlanShape
 		devices [][][]string
+		report  string
 	}{
-		"none":                     {api.ShapeMesh, nil},
-		"too few rows":             {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil, a}}},
-		"a short row":              {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil}, {a, a, nil}}},
-		"a loop":                   {api.ShapeMesh, [][][]string{{a, a, a}, {a, nil, a}, {a, a, nil}}},
-		"an empty list of oneself": {api.ShapeMesh, [][][]string{{{}, a, a}, {a, nil, a}, {a, a, nil}}},
-		"a line as a mesh":         {api.ShapeMesh, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}},
-		"a line as a ring":         {api.ShapeRing, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}},
-		"a ring of two widths":     {api.ShapeRing, [][][]string{{nil, a, a}, {a, nil, b}, {a, b, nil}}},
-		"a mesh of two widths":     {api.ShapeMesh, [][][]string{{nil, a, b}, {a, nil, a}, {b, a, nil}}},
-		"the same device twice":    {api.ShapeMesh, [][][]string{{nil, twice, b}, {b, nil, b}, {b, b, nil}}},
-		"a device without name":    {api.ShapeMesh, [][][]string{{nil, {""}, a}, {a, nil, a}, {a, a, nil}}},
+		"none":                     {api.ShapeMesh, nil, "devices of 0 ranks, and not of 3"},
+		"too few rows":             {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil, a}}, "devices of 2 ranks, and not of 3"},
+		"a short row":              {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil}, {a, a, nil}}, "devices of rank 1 (mac-2) for 2 ranks, and not for 3"},
+		"a loop":                   {api.ShapeMesh, [][][]string{{a, a, a}, {a, nil, a}, {a, a, nil}}, "joins rank 0 (mac-1) to itself"},
+		"an empty list of oneself": {api.ShapeMesh, [][][]string{{{}, a, a}, {a, nil, a}, {a, a, nil}}, "joins rank 0 (mac-1) to itself"},
+		"a line as a mesh": {api.ShapeMesh, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}},
+			"does not join rank 0 to rank 2: it has no device for mac-1:3 - mac-3:1, mac-1:4 - mac-3:2"},
+		"a line as a ring": {api.ShapeRing, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}, "does not join rank 0 to rank 2: it has no device for mac-1:3 - mac-3:1"},
+		"a ring of two widths": {api.ShapeRing, [][][]string{{nil, a, a}, {a, nil, b}, {a, b, nil}},
+			"joins rank 1 to rank 2 by 2 cables (mac-2:3 - mac-3:3, mac-2:4 - mac-3:4), and rank 0 to rank 1 by 1"},
+		"a mesh of two widths": {api.ShapeMesh, [][][]string{{nil, a, b}, {a, nil, a}, {b, a, nil}}, "joins rank 0 to rank 2 by 2 cables (mac-1:3 - mac-3:1, "},
+		"the same device twice": {api.ShapeMesh, [][][]string{{nil, twice, b}, {b, nil, b}, {b, b, nil}},
+			"by two cables at the same device, rdma_en3; the second is mac-1:2 - mac-2:2."},
+		"a device without name": {api.ShapeMesh, [][][]string{{nil, {""}, a}, {a, nil, a}, {a, a, nil}}, "device of rank 0 without a name, for mac-1:1 - mac-2:1"},
 	} {
-		plan := api.Plan{Shape: c.shape, Ranks: make([]api.PlanRank, 3), Devices: c.devices}
-		if checkDevices(plan) == nil {
-			t.Errorf("%s is taken", name)
+		plan.Shape, plan.Devices = c.shape, c.devices
+		if err := checkDevices(plan, name); !errors.Is(err, api.ReasonBadValue) || !strings.Contains(err.Error(), c.report) {
+			t.Errorf("%s: %v, and not %s", what, err, c.report)
 		}
 	}
 	is := is.New(t)
-	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeMesh, Ranks: make([]api.PlanRank, 3), Devices: [][][]string{{nil, b, b}, {b, nil, b}, {b, b, nil}}}))
-	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeRing, Ranks: make([]api.PlanRank, 2), Devices: [][][]string{{nil, b}, {b, nil}}}))
-	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeRing, Ranks: make([]api.PlanRank, 4), Devices: [][][]string{
-		{nil, a, nil, a}, {a, nil, a, nil}, {nil, a, nil, a}, {a, nil, a, nil}}}))
+	plan.Links = nil // of an older daemon's plan, say
+	plan.Shape, plan.Devices = api.ShapeMesh, [][][]string{{nil, twice, b}, {b, nil, b}, {b, b, nil}}
+	is.True(strings.Contains(checkDevices(plan, name).Error(), "the second is a cable of mac-1 and mac-2."))
+	for _, good := range []struct {
+		shape   api.PlanShape
+		devices [][][]string
+	}{
+		{api.ShapeMesh, [][][]string{{nil, b, b}, {b, nil, b}, {b, b, nil}}},
+		{api.ShapeRing, [][][]string{{nil, b}, {b, nil}}},
+		{api.ShapeRing, [][][]string{{nil, a, nil, a}, {a, nil, a, nil}, {nil, a, nil, a}, {a, nil, a, nil}}},
+	} {
+		is.NoErr(checkDevices(api.Plan{Shape: good.shape, Ranks: make([]api.PlanRank, len(good.devices)), Devices: good.devices}, func(api.NodeID) string { return "" }))
+	}
+}
+
+// A rank is not started for a device that its node does not have: JACCL would find out when
+// the others wait. Where the node cannot tell, the rank is started.
+func TestADeviceThatTheNodeDoesNotHave(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ports   []api.RDMA
+		unknown []api.Reason // of each port's device
+		refused bool
+	}{
+		"another":           {[]api.RDMA{{PortNumber: 1}, {PortNumber: 2, Device: &api.RDMADevice{Name: "rdma_en5"}}}, []api.Reason{api.ReasonSourceGone, ""}, true},
+		"none":              {[]api.RDMA{{PortNumber: 1}}, []api.Reason{""}, true},
+		"after a restart":   {[]api.RDMA{{PortNumber: 1}}, []api.Reason{api.ReasonRDMANoDevice}, true},
+		"it":                {[]api.RDMA{{PortNumber: 1, Device: &api.RDMADevice{Name: "rdma_en4"}}}, []api.Reason{""}, false},
+		"nobody says":       {nil, nil, false},
+		"could not be read": {[]api.RDMA{{PortNumber: 1}}, []api.Reason{api.ReasonSourceGone}, false},
+		"which is whose": {[]api.RDMA{{PortNumber: 1}, {PortNumber: 2, Device: &api.RDMADevice{Name: "rdma_en5"}}},
+			[]api.Reason{api.ReasonNotInScenario, ""}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m, _ := jaccl(t)
+			m.boot()
+			for i, port := range c.ports {
+				var unknown map[string]api.Reason
+				if c.unknown[i] != "" {
+					unknown = map[string]api.Reason{"device": c.unknown[i]}
+				}
+				is.NoErr(m.documents.Put(api.KindRDMA, port.PortNumber.String(), port, unknown))
+			}
+			p := m.group("exec sleep 60")
+			link, err := api.NewLinkID(api.LinkEnd{Node: m.homeID, PortNumber: 3}, api.LinkEnd{Node: m.id, PortNumber: 1})
+			is.NoErr(err)
+			p.Plan.Links = []api.PlanLink{{From: 0, To: 1, Kind: api.LinkRDMA, Link: link}}
+			err = m.start(p)
+			if !c.refused {
+				is.NoErr(err)
+				return
+			}
+			is.True(isReason(err, api.ReasonRDMANoDevice))
+			text := api.AsError(err).Message
+			is.True(text == "mac has no RDMA device rdma_en4, which the plan has for home:3 - mac:1." ||
+				text == "mac has no RDMA device rdma_en4, which the plan has for mac:1 - home:3.") // by the ids of the two
+			is.Equal(m.supervisor.starts(), 0)
+			is.True(!m.grants.occupied(p.Rank))
+		})
+	}
 }
 
 // A port that was taken is given to nobody else, and rests when it comes back.

@@ -145,7 +145,7 @@ func (m *mac) boot() *mac {
 		log = os.Stderr
 	}
 	cfg := Config{
-		Node: m.id, Cluster: m.Cluster, Clock: m.clock, Jobs: m.ledger, Documents: m.documents,
+		Node: m.id, Name: m.name, Cluster: m.Cluster, Clock: m.clock, Jobs: m.ledger, Documents: m.documents,
 		Peers: peer.New(m.id, m.scenario.Add(m.id), peertest.NewGate(gate.Config{
 			Self: m.id, Clock: m.clock, Electors: peertest.Electors(m, nil),
 			Known: func(id api.JobID) (gate.Known, bool) { return m.known, m.known.Spec.Job == id },
@@ -166,6 +166,14 @@ func (m *mac) boot() *mac {
 		m.t.Fatal(err)
 	}
 	return m
+}
+
+// name is home for the node that keeps the jobs, and mac for this one.
+func (m *mac) name(id api.NodeID) string {
+	if id == m.homeID {
+		return "home"
+	}
+	return "mac"
 }
 
 // kill takes the daemon away without a word: nothing is written from then on.

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
 )
@@ -198,7 +200,10 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 		return planned, nil
 	}
 	if w.Plan.Backend.RDMA() {
-		return planned, checkDevices(w.Plan)
+		if err := checkDevices(w.Plan, r.cfg.Name); err != nil {
+			return api.PlanRank{}, err
+		}
+		return planned, r.checkOwnDevices(w.Plan, w.Rank.Rank)
 	}
 	if len(w.Plan.Hosts) != len(w.Plan.Ranks) {
 		return bad("The plan has addresses of %d ranks, and not of %d.", len(w.Plan.Hosts), len(w.Plan.Ranks))
@@ -219,7 +224,7 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 // checkDevices checks that JACCL takes the plan's matrix of devices: a row and a
 // column for each rank, none on the diagonal, and every rank joined to every other
 // or, in a ring, to both neighbours, by as many cables, each at a device of its own.
-func checkDevices(plan api.Plan) error {
+func checkDevices(plan api.Plan, name func(api.NodeID) string) error {
 	size := len(plan.Ranks)
 	bad := func(format string, args ...any) error {
 		return api.Errorf(api.ReasonBadValue, "plan", format, args...)
@@ -229,26 +234,82 @@ func checkDevices(plan api.Plan) error {
 	}
 	for i, row := range plan.Devices {
 		if len(row) != size {
-			return bad("The plan has devices of rank %d for %d ranks, and not for %d.", i, len(row), size)
+			return bad("The plan has devices of rank %d (%s) for %d ranks, and not for %d.", i, name(plan.Ranks[i].Node), len(row), size)
 		}
 		for j, names := range row {
 			next := j == (i+1)%size || i == (j+1)%size
+			cables := func() string { return strings.Join(cablesOf(plan, i, j, name), ", ") }
 			switch {
 			case i == j && names != nil:
-				return bad("The plan joins rank %d to itself.", i)
+				return bad("The plan joins rank %d (%s) to itself.", i, name(plan.Ranks[i].Node))
 			case i == j:
 			case (plan.Shape == api.ShapeMesh || plan.Shape == api.ShapeRing && next) && len(names) == 0:
-				return bad("The plan does not join rank %d to rank %d.", i, j)
+				return bad("The plan does not join rank %d to rank %d: it has no device for %s.", i, j, cables())
 			case (plan.Shape == api.ShapeMesh || next) && len(names) != plan.Cables():
-				return bad("The plan joins rank %d to rank %d by %d cables, and rank 0 to rank 1 by %d.", i, j, len(names), len(plan.Devices[0][1]))
+				return bad("The plan joins rank %d to rank %d by %d cables (%s), and rank 0 to rank 1 by %d.", i, j, len(names), cables(), len(plan.Devices[0][1]))
 			}
-			for k, name := range names {
+			for k, device := range names {
 				switch {
-				case name == "":
-					return bad("The plan has a device of rank %d without a name.", i)
-				case slices.Contains(names[:k], name):
-					return bad("The plan joins rank %d to rank %d by two cables at the same device, %s.", i, j, name)
+				case device == "":
+					return bad("The plan has a device of rank %d without a name, for %s.", i, cableOf(plan, i, j, k, name))
+				case slices.Contains(names[:k], device):
+					return bad("The plan joins rank %d to rank %d by two cables at the same device, %s; the second is %s.", i, j, device, cableOf(plan, i, j, k, name))
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// cablesOf names the cables of two ranks in the order of their devices; the two Macs where
+// the plan does not say which these are.
+func cablesOf(plan api.Plan, a, b int, name func(api.NodeID) string) (cables []string) {
+	end := func(e api.LinkEnd) string { return name(e.Node) + ":" + e.PortNumber.String() }
+	for _, l := range plan.Links {
+		if l.From == min(a, b) && l.To == max(a, b) && l.Link.Valid() {
+			cables = append(cables, end(l.Link.Low)+" - "+end(l.Link.High))
+		}
+	}
+	if len(cables) == 0 {
+		return []string{"a cable of " + name(plan.Ranks[a].Node) + " and " + name(plan.Ranks[b].Node)}
+	}
+	return cables
+}
+
+// cableOf names the cable of the k-th device of a rank that leads to another.
+func cableOf(plan api.Plan, rank, other, k int, name func(api.NodeID) string) string {
+	cables := cablesOf(plan, rank, other, name)
+	return cables[min(k, len(cables)-1)]
+}
+
+// checkOwnDevices checks that this node has each device that a rank here is to open. JACCL
+// finds out once the others wait for it. A node that does not know its devices has any.
+func (r *Ranks) checkOwnDevices(plan api.Plan, rank int) error {
+	var own []string
+	told := false // that there is none where none is named
+	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMA}, Nodes: []api.NodeID{r.cfg.Node}}) {
+		var port api.RDMA
+		if rec.Decode(&port) != nil {
+			return nil
+		}
+		why := rec.Document().Unknown["device"]
+		switch {
+		case port.Device != nil:
+			own = append(own, port.Device.Name)
+		case why == "" || why == api.ReasonRDMANoDevice:
+			told = true
+		case why != api.ReasonSourceGone: // else another's device says that they could be read
+			return nil
+		}
+	}
+	if !told && len(own) == 0 {
+		return nil
+	}
+	for other, names := range plan.Devices[rank] {
+		for k, device := range names {
+			if !slices.Contains(own, device) {
+				return api.Errorf(api.ReasonRDMANoDevice, device, "%s has no RDMA device %s, which the plan has for %s.",
+					r.cfg.Name(r.cfg.Node), device, cableOf(plan, rank, other, k, r.cfg.Name)).WithRemedy("`fulmen rdma check` names what is missing.")
 			}
 		}
 	}
