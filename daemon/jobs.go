@@ -103,8 +103,8 @@ func (d *daemon) openJobs() error {
 			of := phase.RulesOf(spec, times())
 			return rank.Times{Preparing: of.Preparing, Starting: of.Starting, Handshake: of.Handshake, Grace: of.Grace, FailedGrace: of.FailedGrace}
 		},
-		Channels: d.channels,
-		Spawned:  func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
+		Channels: d.channels, Carried: d.platform.RDMACarried,
+		Spawned: func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	d.departure = lifecycle.Departure{

@@ -22,6 +22,9 @@ type Platform struct {
 	Network    NetworkActions
 	Sockets    Sockets
 	Processes  Processes
+	// RDMACarried counts the bytes that an RDMA device has sent and received; nil where the
+	// system counts none.
+	RDMACarried func(device string) (uint64, error)
 
 	// Closers are run in order by Close, which releases threads, descriptors
 	// and assertions.

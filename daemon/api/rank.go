@@ -51,6 +51,9 @@ type Rank struct {
 	Versions map[string]string `json:"versions,omitempty"`
 	// MLX is the program's MLX, found with the versions.
 	MLX *ProgramMLX `json:"mlx,omitempty"`
+	// SilentSince is since when its RDMA devices have carried nothing, once that is a minute.
+	// Unknown where the system does not count what a device carries, as macOS does not.
+	SilentSince Time `json:"silent_since,omitzero"`
 	// Ports are the published ports on which the program listens now.
 	Ports []int `json:"ports,omitempty"`
 }

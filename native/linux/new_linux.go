@@ -23,7 +23,7 @@ func New(options Options) (native.Platform, error) {
 	d := &discovery{machine: m}
 	return native.Platform{
 		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Sockets: bound.Sockets{}, Supervisor: newSupervisor(o),
-		Processes: procsockets.Processes{}, Network: actions{m},
+		Processes: procsockets.Processes{}, Network: actions{m}, RDMACarried: m.tree.rdmaCarried,
 		Closers: []func() error{d.close, m.close},
 	}.Complete()
 }

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -69,6 +70,26 @@ func (t tree) rdmaDevice(name string) native.RDMADevice {
 	}
 	d.SpeedBitsPerS = &speed
 	return d
+}
+
+// rdmaCarried counts what a device's first port has carried; the kernel counts in words of
+// four bytes. Software devices have no such files.
+func (t tree) rdmaCarried(name string) (carried uint64, err error) {
+	if !fs.ValidPath(name) {
+		return 0, fs.ErrInvalid
+	}
+	for _, file := range []string{"port_xmit_data", "port_rcv_data"} {
+		text, err := t.text(rdmaFolder + name + "/ports/1/counters/" + file)
+		if err != nil {
+			return 0, err
+		}
+		words, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		carried += words * 4
+	}
+	return carried, nil
 }
 
 // rdmaInterface is the network interface that a port's GIDs belong to, or the

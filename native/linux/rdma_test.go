@@ -59,6 +59,25 @@ func withDevice(t *testing.T, files map[string]string, fails map[string]error) t
 	return r.tree(t)
 }
 
+// What a device has carried is the sum of both directions, in bytes; without a count of
+// either it is not known.
+func TestRDMACarried(t *testing.T) {
+	is := is.New(t)
+	counts := map[string]string{"ports/1/counters/port_xmit_data": "100\n", "ports/1/counters/port_rcv_data": "20\n"}
+	carried, err := withDevice(t, counts, nil).rdmaCarried("a")
+	is.NoErr(err)
+	is.Equal(carried, uint64(480))
+	for _, bad := range []tree{
+		withDevice(t, nil, nil),
+		withDevice(t, merged(counts, map[string]string{"ports/1/counters/port_rcv_data": "many"}), nil),
+	} {
+		_, err = bad.rdmaCarried("a")
+		is.True(err != nil)
+	}
+	_, err = withDevice(t, counts, nil).rdmaCarried("../a")
+	is.True(err != nil)
+}
+
 func TestRDMADevice(t *testing.T) {
 	const first, mapped = "fe80:0000:0000:0000:0000:00ff:fe00:0102", "0000:0000:0000:0000:0000:ffff:a9fe:0101"
 	active := map[string]string{"ports/1/state": "4: ACTIVE\n", "ports/1/rate": "40 Gb/sec (4X QDR)\n"}

@@ -72,6 +72,8 @@ type Config struct {
 	OutputLost func(rank api.RankRef, problem string)
 	// Changed is told that Live may give something else.
 	Changed func()
+	// Carried counts what an RDMA device has carried; nil where the system counts nothing.
+	Carried func(device string) (uint64, error)
 	// Log takes what a maintainer may want to know.
 	Log *slog.Logger
 }

@@ -41,8 +41,10 @@ func (r *Ranks) publishOne(ref api.RankRef) {
 	h := r.held[ref]
 	gone := h == nil || h.hidden
 	var doc api.Rank
+	var unknown map[string]api.Reason
 	if !gone {
 		doc = h.Doc
+		unknown = r.uncountedLocked(h)
 	}
 	r.mu.Unlock()
 	var err error
@@ -52,7 +54,7 @@ func (r *Ranks) publishOne(ref api.RankRef) {
 	case gone:
 		err = r.cfg.Documents.Delete(api.KindRank, ref.String())
 	default:
-		err = r.cfg.Documents.Put(api.KindRank, ref.String(), doc, nil)
+		err = r.cfg.Documents.Put(api.KindRank, ref.String(), doc, unknown)
 	}
 	if err != nil {
 		r.cfg.Log.Error("a rank's document could not be published", "rank", ref.String(), "err", err)

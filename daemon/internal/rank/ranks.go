@@ -53,6 +53,8 @@ type held struct {
 	inherited   bool // the daemon before has ordered its start
 	interrupted bool // and carried its side channel, before it had joined
 
+	silence silence
+
 	printed  int64  // bytes, as its shim told last
 	logBytes *int64 // what its output took when it was looked at after its end; nil = it was not
 

@@ -38,6 +38,7 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 		if h.lease == 0 || now < h.lease {
 			h.setLeaseLocked(now + lease)
 		}
+		r.countLocked(h)
 	}
 	return result, nil
 }

@@ -3483,6 +3483,8 @@ export interface Rank {
   versions?: Record<string, string>;
   /** The program's MLX, found with the versions. */
   mlx?: ProgramMLX;
+  /** Since when its RDMA devices have carried nothing, once that is a minute. Unknown where the system does not count what a device carries, as macOS does not. */
+  silent_since?: Time;
   /** The published ports on which the program listens now. */
   ports?: number[];
 }

@@ -45,6 +45,7 @@ func (r *run) jobShow() *cobra.Command {
 				var s jobState
 				s.apply(append([]api.Document{result.Job}, result.Ranks...))
 				r.view().Job(w, s.job, s.list(), nodeNames(ctx, c))
+				r.view().SilentCables(w, result.Ranks)
 				r.view().Published(w, result.Published)
 			})
 		})

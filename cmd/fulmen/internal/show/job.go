@@ -324,6 +324,32 @@ func jobPhase(j api.JobSummary) string {
 	return join(": ", out, explained(j.Reason, j.Message))
 }
 
+// SilentCables writes for how long the ranks of a job have sent nothing over RDMA, which one
+// that did ends for all. It writes nothing of a job that is not over RDMA, or not silent.
+func (v View) SilentCables(w *Page, ranks []api.Document) {
+	var last time.Time
+	for _, d := range ranks {
+		var r api.Rank
+		why := d.Unknown["silent_since"]
+		switch {
+		case d.Decode(&r) != nil || r.Phase != api.RankRunning:
+			return
+		case why != "":
+			w.Line("")
+			w.Line(fmt.Sprintf("How long its cables have been silent is unknown: %s.", because(why)))
+			return
+		case r.SilentSince.IsZero():
+			return
+		case r.SilentSince.After(last):
+			last = r.SilentSince.Time
+		}
+	}
+	if !last.IsZero() {
+		w.Line("")
+		w.Line(fmt.Sprintf("Its cables have been silent for %s.", text.Duration(v.Now.Sub(last))))
+	}
+}
+
 // Published writes where the ports of a job are open on this node, and the key
 // that requests from the network have to bear. It writes nothing where none is.
 func (v View) Published(w *Page, all []api.PublishedPort) {

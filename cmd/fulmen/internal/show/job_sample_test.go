@@ -34,6 +34,14 @@ func jobScreens(t *testing.T) map[string]func(*Page) {
 		"job_running": func(w *Page) {
 			j, ranks := runningJob(t)
 			wide.Job(w, j, ranks, called())
+			silent := func(since time.Time, unknown map[string]api.Reason) api.Document {
+				return doc(t, studio, api.KindRank, api.Rank{Job: sampleJob, Attempt: 1, Phase: api.RankRunning, SilentSince: api.TimeOf(since)}, unknown)
+			}
+			long, short := silent(now().Add(-23*time.Minute), nil), silent(now().Add(-12*time.Minute), nil)
+			wide.SilentCables(w, []api.Document{long, short, long})
+			wide.SilentCables(w, []api.Document{long, doc(t, mini, api.KindRank, api.Rank{Job: sampleJob, Attempt: 1, Phase: api.RankRunning}, nil)}) // one is not
+			wide.SilentCables(w, []api.Document{long, doc(t, mini, api.KindRank, api.Rank{Job: sampleJob, Attempt: 1, Phase: api.RankExited}, nil)})
+			wide.SilentCables(w, []api.Document{long, silent(time.Time{}, map[string]api.Reason{"silent_since": api.ReasonNotSupportedByPlatform})})
 		},
 		"job_strange": func(w *Page) {
 			view.Job(w, api.Job{Spec: json.RawMessage(`{"name":"a\u001b[2J"}`), Phase: "future", Message: "\x1b[2J.", Home: mini}, nil, nil)

@@ -1,0 +1,71 @@
+package rank
+
+import (
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// silentAfter is how long a rank's RDMA devices carry nothing before that is reported: a
+// program that computes for a while does not have its document written again and again.
+const silentAfter = time.Minute
+
+// silence is what was seen of the devices of a rank with each renewal.
+type silence struct {
+	carried uint64
+	at      api.Time // when that was first seen
+	failed  bool     // a device has no count
+}
+
+// countLocked looks whether the RDMA devices of a rank have carried something since the
+// renewal before.
+func (r *Ranks) countLocked(h *held) {
+	if r.cfg.Carried == nil || !joinedOverRDMA(h) {
+		return
+	}
+	was, since := h.silence.failed, api.Time{}
+	carried, counted := uint64(0), 0
+	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMA}, Nodes: []api.NodeID{r.cfg.Node}}) {
+		var port api.RDMA
+		if rec.Decode(&port) != nil || port.Device == nil || !slices.Contains(h.Plan.PortNumbers, port.PortNumber) {
+			continue
+		}
+		if n, err := r.cfg.Carried(port.Device.Name); err == nil {
+			carried += n
+			counted++
+		}
+	}
+	now, failed := r.now(), counted < len(h.Plan.PortNumbers)
+	if h.silence.at.IsZero() || carried != h.silence.carried {
+		h.silence.carried, h.silence.at = carried, now
+	}
+	if h.silence.failed = failed; !failed && now.Sub(h.silence.at.Time) >= silentAfter {
+		since = h.silence.at
+	}
+	if h.Doc.SilentSince != since || was != failed {
+		h.Doc.SilentSince = since
+		r.reportLocked(h.ref())
+	}
+}
+
+// uncountedLocked says why it is not known whether a rank's devices carry something; nil
+// where it is, or is not asked.
+func (r *Ranks) uncountedLocked(h *held) map[string]api.Reason {
+	const field = "silent_since"
+	switch {
+	case !joinedOverRDMA(h):
+		return nil
+	case r.cfg.Carried == nil:
+		return map[string]api.Reason{field: api.ReasonNotSupportedByPlatform}
+	case h.silence.failed:
+		return map[string]api.Reason{field: api.ReasonNotSupportedByOS}
+	}
+	return nil
+}
+
+// joinedOverRDMA reports whether a rank is in its group, over RDMA.
+func joinedOverRDMA(h *held) bool {
+	return h.Doc.Phase == api.RankRunning && len(h.Plan.PortNumbers) > 0
+}
