@@ -102,7 +102,7 @@ func clusterLinks() api.LinkListResult {
 	direct, docked := link(end(studio, 1), end(second, 1)), link(end(studio, 3), end(book, 2))
 	return api.LinkListResult{
 		Cables: []api.Cable{
-			{Link: direct, Kind: api.LinkTB5, ForwardBitsPerS: gbits(80), BackwardBitsPerS: gbits(80), RDMA: api.RDMAReady, Style: api.LinkRDMA, Verdict: api.VerdictSlow, Reasons: []api.Reason{api.ReasonLinkBelowHistory},
+			{Link: direct, Kind: api.LinkTB5, ForwardBitsPerS: gbits(80), BackwardBitsPerS: gbits(80), RDMA: api.RDMAReady, Style: api.LinkRDMA, Verdict: api.VerdictGood,
 				LinkNumbers: api.LinkNumbers{MeasuredForwardBitsPerS: ptr(int64(74.8e9)), MeasuredBackwardBitsPerS: ptr(int64(74.8e9)), RTTUS: ptr(18.)}, Simulated: true,
 				Ends: []api.CableEnd{{End: direct.Low, Place: "back, leftmost", Interface: "en3", Device: "rdma_en3"}, {End: direct.High, Place: "back, leftmost", Interface: "en3", Device: "rdma_en3"}}},
 			{Link: docked, Kind: api.LinkTB4, ForwardBitsPerS: gbits(40), BackwardBitsPerS: gbits(40), Hubs: []string{"CalDigit TS5 Plus"}, RDMA: api.RDMACannot,
@@ -115,8 +115,7 @@ func clusterLinks() api.LinkListResult {
 			{LinkRowKey: api.LinkRowKey{From: studio, To: second, Transport: api.TransportSocket, Name: string(second) + "/169.254.1.2"}, Kind: api.LinkTB5, Link: direct,
 				UpBitsPerS: ptr(int64(52.64e9)), DownBitsPerS: ptr(int64(60.7e9)), RTTUS: ptr(340.), JitterUS: ptr(31.), MeasuredAt: before(3 * time.Minute), Verdict: api.VerdictGood, Simulated: true},
 			{LinkRowKey: api.LinkRowKey{From: studio, To: second, Transport: api.TransportRDMA, Name: direct.String()}, Kind: api.LinkRDMA, Link: direct,
-				UpBitsPerS: ptr(int64(74.8e9)), DownBitsPerS: ptr(int64(74.8e9)), RTTUS: ptr(18.), MeasuredAt: before(7 * time.Hour), Old: true, Verdict: api.VerdictSlow,
-				Reasons: []api.Reason{api.ReasonLinkBelowHistory}, Simulated: true},
+				UpBitsPerS: ptr(int64(74.8e9)), DownBitsPerS: ptr(int64(74.8e9)), RTTUS: ptr(18.), MeasuredAt: before(7 * time.Hour), Old: true, Verdict: api.VerdictGood, Simulated: true},
 			{LinkRowKey: api.LinkRowKey{From: studio, To: book, Transport: api.TransportSocket, Name: string(book) + "/192.168.1.9"}, Kind: api.LinkWiFi,
 				Verdict: api.VerdictDown, Reasons: []api.Reason{api.ReasonLinkDown}, Simulated: true},
 			{LinkRowKey: api.LinkRowKey{From: studio, To: second, Transport: api.TransportSocket, Name: string(second) + "/192.168.1.5"}, Kind: api.LinkEthernet,
