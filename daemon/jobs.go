@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/grant/lend"
@@ -20,6 +21,7 @@ import (
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/lifecycle"
+	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/placement"
 	"fulmen/daemon/internal/profile"
@@ -73,6 +75,11 @@ func (d *daemon) openJobs() error {
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer,
 		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
+	d.models = model.New(model.Config{
+		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment,
+		Folders: func() []string { return d.live.Current().Models.Folders }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
+	})
+	d.onClose(d.models.Close)
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
 	if d.platform.Simulated {
 		listen = rank.FreeLoopbackPorts
@@ -253,3 +260,12 @@ func (d *daemon) obstacle(ctx context.Context) *api.Error {
 
 // trusted are the networks that carry jobs unencrypted although no job names them.
 func (d *daemon) trusted() []netip.Prefix { return d.live.Current().Network.Trusted }
+
+// accountOf is the account as which the jobs of somebody of this Mac run here.
+func (d *daemon) accountOf(who api.Principal) (prepare.Account, error) {
+	name, reason := d.policy.Allows(who, policy.Circumstances{})
+	if reason != "" {
+		return prepare.Account{}, api.NewError(reason, who.String())
+	}
+	return d.preparer.Account(name)
+}

@@ -10,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/model/inventory"
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rdma"
@@ -68,6 +69,14 @@ func Unpack(in io.Reader, out io.Writer) error {
 	reports := os.NewFile(3, "reports")
 	defer reports.Close()
 	return unpack.Run(in, out, reports, clock)
+}
+
+// ReadModels answers over the two streams which models an account has, with the rights of
+// this process and no others. It is the whole of a process of its own, which a daemon
+// starts and asks.
+func ReadModels(in io.Reader, out io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE)
+	return inventory.Serve(in, out)
 }
 
 // Uninstall says what Fulmen has left on this machine and what would become of it,

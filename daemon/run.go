@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/logs"
+	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/rdmaprobe"
@@ -78,6 +79,7 @@ type daemon struct {
 	grants      *lend.Lender
 	preparer    *prepare.Preparer
 	programs    *prepare.Programs
+	models      *model.Models
 	ranks       *rank.Ranks
 	jobs        *job.Jobs
 	attach      *attach.Attach

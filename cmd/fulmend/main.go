@@ -50,6 +50,8 @@ func command(args []string) error {
 		return runEnd(daemon.Pack, args)
 	case "unpack": // the process that writes a folder from another node; people do not call it
 		return runEnd(daemon.Unpack, args)
+	case "models": // the process that reads an account's models; people do not call it
+		return runEnd(daemon.ReadModels, args)
 	case "uninstall":
 		return runUninstall(args[1:], os.Stdout)
 	case "verbs": // a child of the daemon, which asks the RDMA library and is ended where that does not answer

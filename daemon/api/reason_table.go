@@ -48,6 +48,14 @@ const (
 	ReasonNoSuchRank Reason = "no_such_rank"
 	// ReasonNoSuchMeasurement: There is no such measurement.
 	ReasonNoSuchMeasurement Reason = "no_such_measurement"
+	// ReasonNoSuchModel: This Mac has no such model in the folders that are looked into.
+	ReasonNoSuchModel Reason = "no_such_model"
+	// ReasonModelCorrupt: Files of the model are not what their names say.
+	ReasonModelCorrupt Reason = "model_corrupt"
+	// ReasonModelIncomplete: Files of the model are missing.
+	ReasonModelIncomplete Reason = "model_incomplete"
+	// ReasonSeveralWeights: There are several sets of weights, and it is not known which is meant.
+	ReasonSeveralWeights Reason = "several_weights"
 	// ReasonNoSuchSubscription: There is no such subscription on this connection.
 	ReasonNoSuchSubscription Reason = "no_such_subscription"
 	// ReasonLagged: The client read too slowly and changes were dropped.
@@ -547,6 +555,10 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonNoSuchJob, Code: CodeNotFound, Text: "There is no such job.", Remedy: "`fulmen jobs` lists them."},
 		{Reason: ReasonNoSuchRank, Code: CodeNotFound, Text: "The job has no such rank.", Remedy: "`fulmen job show` lists them."},
 		{Reason: ReasonNoSuchMeasurement, Code: CodeNotFound, Text: "There is no such measurement."},
+		{Reason: ReasonNoSuchModel, Code: CodeNotFound, Text: "This Mac has no such model in the folders that are looked into.", Remedy: "`fulmen models` lists them. Folders of your own are named in the configuration: models.folders."},
+		{Reason: ReasonModelCorrupt, Code: CodePrecondition, Text: "Files of the model are not what their names say.", Remedy: "Remove these files and fetch the model again."},
+		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},
+		{Reason: ReasonSeveralWeights, Code: CodeConflict, Unknown: true, Text: "There are several sets of weights, and it is not known which is meant."},
 		{Reason: ReasonNoSuchSubscription, Code: CodeNotFound, Text: "There is no such subscription on this connection."},
 		{Reason: ReasonLagged, Code: CodeExhausted, Text: "The client read too slowly and changes were dropped.", Remedy: "Take a new snapshot."},
 		{Reason: ReasonCancelled, Code: CodeCancelled, Text: "It was cancelled."},

@@ -36,6 +36,48 @@ func (AuditWhy) Values() []string {
 // Valid reports whether the word belongs to this version.
 func (w AuditWhy) Valid() bool { return known(w) }
 
+// ModelSource is whose form a folder with models has.
+type ModelSource string
+
+const (
+	// ModelHub is Hugging Face's cache: repositories with revisions.
+	ModelHub ModelSource = "huggingface"
+	// ModelPlain is a folder with a model, or with folders of models.
+	ModelPlain ModelSource = "folder"
+	// ModelLMStudio is LM Studio's folder.
+	ModelLMStudio ModelSource = "lmstudio"
+	// ModelOllama is Ollama's folder.
+	ModelOllama ModelSource = "ollama"
+)
+
+// Values lists the words, in the order in which people read them.
+func (ModelSource) Values() []string {
+	return words(ModelHub, ModelPlain, ModelLMStudio, ModelOllama)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w ModelSource) Valid() bool { return known(w) }
+
+// WeightsFrom is where the size of a model's weights is from.
+type WeightsFrom string
+
+const (
+	// WeightsIndex is the total that the index of the weights states.
+	WeightsIndex WeightsFrom = "index"
+	// WeightsHeaders is the sum of what the headers of the safetensors files state.
+	WeightsHeaders WeightsFrom = "headers"
+	// WeightsFiles is the size of the files, which hold little else.
+	WeightsFiles WeightsFrom = "files"
+)
+
+// Values lists the words, in the order in which people read them.
+func (WeightsFrom) Values() []string {
+	return words(WeightsIndex, WeightsHeaders, WeightsFiles)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w WeightsFrom) Valid() bool { return known(w) }
+
 // Severity is how much a condition matters.
 type Severity string
 

@@ -16,6 +16,7 @@ type Config struct {
 	Times   Times
 	Measure Measure
 	Limits  Limits
+	Models  Models
 	Paths   Paths
 }
 
@@ -85,6 +86,12 @@ type Limits struct {
 	DatabaseBytes int
 	// LogBytes is the size at which the log is begun anew, the old one kept once.
 	LogBytes int
+}
+
+// Models is where models are looked for.
+type Models struct {
+	// Folders are beside those of the programs that are known.
+	Folders []string
 }
 
 // Paths are places that are not where they are by default; empty = there.

@@ -18,7 +18,7 @@ import (
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
 	return []string{"audit", "cluster", "config", "daemon", "doctor", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "lifecycle", "logs", "methods",
-		"metrics", "native", "peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
+		"metrics", "model", "native", "peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
 }
 
 // Fields are all keys, in the order of the documentation.
@@ -86,6 +86,9 @@ func Fields() []Field {
 			"The size that the database may reach.").restart(),
 		number("limits.log_bytes", 16<<20, 64<<10, 1<<30, func(c *Config) *int { return &c.Limits.LogBytes },
 			"The size at which a new log file is begun; the previous one is kept.").restart(),
+
+		locations("models.folders", func(c *Config) *[]string { return &c.Models.Folders },
+			"Folders of models, read as each account, beside those of Hugging Face, LM Studio and Ollama."),
 
 		location("paths.state", func(c *Config) *string { return &c.Paths.State },
 			"Folder of the node's key, the database and the jobs. Empty is the system's usual place.").restart(),
@@ -271,11 +274,25 @@ func location(key string, at func(*Config) *string, doc string) Field {
 		if !ok {
 			return "", wrongType(v, "a path in quotes", `"/opt/fulmen"`)
 		}
-		if s != "" && (!filepath.IsAbs(s) || len(s) > maxText || strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) >= 0) {
+		if s != "" && !isLocation(s) {
 			return "", fmt.Errorf("is %s, which is not an absolute path", shorten(s))
 		}
 		return s, nil
 	}, func(s string) any { return s })
+}
+
+func locations(key string, at func(*Config) *[]string, doc string) Field {
+	return list(key, "list of absolute paths", doc, at, func(s string) (string, error) {
+		if !isLocation(s) {
+			return "", fmt.Errorf("has %s, which is not an absolute path", shorten(s))
+		}
+		return s, nil
+	}, func(s string) string { return s })
+}
+
+// isLocation accepts an absolute path that can be shown.
+func isLocation(s string) bool {
+	return filepath.IsAbs(s) && len(s) <= maxText && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
 func addresses(key string, at func(*Config) *[]string, doc string) Field {

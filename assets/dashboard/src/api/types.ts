@@ -472,6 +472,16 @@ export type MeasureState = "waiting" | "running" | "done" | "failed" | "cancelle
 export type MethodClass = "read" | "user" | "admin" | "peer";
 
 /**
+ * ModelSource is whose form a folder with models has.
+ *
+ * - huggingface: Hugging Face's cache: repositories with revisions.
+ * - folder: A folder with a model, or with folders of models.
+ * - lmstudio: LM Studio's folder.
+ * - ollama: Ollama's folder.
+ */
+export type ModelSource = "huggingface" | "folder" | "lmstudio" | "ollama";
+
+/**
  * NameRule is how the documents of a kind are told apart on one node.
  *
  * - empty: A kind of which a node has one document; its name is empty.
@@ -741,6 +751,15 @@ export type ThunderboltService = "ip" | "rdma" | "other";
  * - rdma: RDMA over a Thunderbolt cable.
  */
 export type Transport = "socket" | "rdma";
+
+/**
+ * WeightsFrom is where the size of a model's weights is from.
+ *
+ * - index: The total that the index of the weights states.
+ * - headers: The sum of what the headers of the safetensors files state.
+ * - files: The size of the files, which hold little else.
+ */
+export type WeightsFrom = "index" | "headers" | "files";
 
 // Structures
 
@@ -2601,6 +2620,140 @@ export interface Memory {
   gpu_used_bytes?: number;
 }
 
+/** Model is a revision of a repository, or a folder with a model. */
+export interface Model {
+  /** The repository, or the folder below the one that was looked into. */
+  model: string;
+  /** The commit; absent outside of Hugging Face's cache. */
+  revision?: string;
+  /** The branches and tags that name the revision. */
+  refs?: string[];
+  /** Whose form it has. */
+  source: ModelSource;
+  /** Its folder; of Ollama its manifest. */
+  path: string;
+  /** How many files are there. */
+  file_count: number;
+  /** Their size; what revisions share counts in each. Unit: bytes. */
+  size_bytes: number;
+  /** What was fetched of files of the repository that are not whole. Unit: bytes. */
+  partial_bytes?: number;
+  /** Says that the configuration and all weights are there. Other files may lack. */
+  complete?: boolean;
+  /** The files that lack; at most 20. */
+  missing?: string[];
+  /** How many they are. */
+  missing_count?: number;
+  /** The first that config.json names. */
+  architecture?: string;
+  /** The model_type of config.json. */
+  model_type?: string;
+  /** That of the weights; absent where none is stated. */
+  quantization?: Quantization;
+  /** The size of the tensors, and the least memory that the model needs, over all its Macs. Unit: bytes. */
+  weights_bytes?: number;
+  /** Where that is from. */
+  weights_from?: WeightsFrom;
+  /** Their number, where the index has it. */
+  parameters?: number;
+  /** When a file last changed. */
+  modified_at?: Time;
+  /** Says of fields that are absent why. */
+  unknown?: Record<string, Reason>;
+}
+
+/** ModelFile is one file of a model. */
+export interface ModelFile {
+  /** Where it is, below the model's folder. */
+  path: string;
+  /** Its size. Unit: bytes. */
+  size_bytes: number;
+  /** What its hash should be. */
+  sha256?: string;
+  /** The same as Git counts it, for files that are not in large-file storage. */
+  git_sha1?: string;
+}
+
+/** ModelFolder is a folder that models are looked for in. */
+export interface ModelFolder {
+  /** Where it is. */
+  path: string;
+  /** Whose form it has. */
+  source: ModelSource;
+  /** Says that changes are noticed; else it is read again for each answer. */
+  followed?: boolean;
+  /** Why it could not be read. */
+  error?: Error;
+  /** Links and names in it that lead out of it, and are not followed; at most 20. */
+  refused?: string[];
+}
+
+/** ModelListResult is the models of an account. */
+export interface ModelListResult {
+  /** Whose models these are. */
+  account: string;
+  /** Ordered by name and revision. */
+  models: Model[];
+  /** Where models were looked for. */
+  folders: ModelFolder[];
+  /** Counts the models for which an answer has no room. */
+  left_out?: number;
+}
+
+/** ModelProgress is how far the reading of a model's files is. */
+export interface ModelProgress {
+  /** What was read. Unit: bytes. */
+  done_bytes: number;
+  /** What there is to read. Unit: bytes. */
+  total_bytes: number;
+  /** Counts the files that are as they should be. */
+  verified: number;
+  /** Counts those for which no hash is known; they are not read. */
+  unverified?: number;
+  /** Those that are not as they should be; at most 20. */
+  corrupt?: string[];
+  /** Why it failed: model_corrupt, model_incomplete, or what kept it from reading. */
+  error?: Error;
+}
+
+/** ModelSelect names a model. */
+export interface ModelSelect {
+  /** Its name as model.list has it, or its folder. */
+  model: string;
+  /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
+  revision?: string;
+}
+
+/** ModelShowResult is a model with its files. */
+export interface ModelShowResult {
+  /** Whose it is. */
+  account: string;
+  /** The model. */
+  model: Model;
+  /** Ordered by path; at most 2,000. */
+  files: ModelFile[];
+}
+
+/** ModelVerified is how far a verification is. */
+export interface ModelVerified {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** Numbers the notifications of the subscription, from 1. */
+  n: number;
+  /** How far it is. */
+  progress: ModelProgress;
+  /** Says that it has ended and nothing follows. */
+  terminal?: boolean;
+}
+
+/** ModelVerifyStarted is the subscription that follows a verification. */
+export interface ModelVerifyStarted {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** What is verified. */
+  model: Model;
+}
+
 /**
  * Network is the value of a network document: the node's interfaces and what
  * is behind them.
@@ -3239,6 +3392,16 @@ export interface PublishedPort {
   key?: string;
   /** Says why it is not open. */
   problem?: Cause;
+}
+
+/** Quantization is how weights are stored. */
+export interface Quantization {
+  /** How many a weight has. */
+  bits?: number;
+  /** How many weights share a scale. */
+  group_size?: number;
+  /** The kind, such as affine or Q4_K_M. */
+  mode?: string;
 }
 
 /**
@@ -4036,6 +4199,12 @@ export interface Methods {
   "job.take_over": { params: JobSelect; result: Empty; class: "user"; notifies: never };
   /** Forgets a job that has ended, with its ranks, grants and files, and by its policy its output. */
   "job.delete": { params: JobDeleteParams; result: Empty; class: "user"; notifies: never };
+  /** The models on this Mac that the account has as which the caller's jobs run here, and the folders that were looked into. */
+  "model.list": { params: EmptyParams; result: ModelListResult; class: "user"; notifies: never };
+  /** One of these models with its files. */
+  "model.show": { params: ModelSelect; result: ModelShowResult; class: "user"; notifies: never };
+  /** Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription. */
+  "model.verify": { params: ModelSelect; result: ModelVerifyStarted; class: "user"; notifies: "model.verified" };
   /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
   /** event.list, and every event after. */
@@ -4151,6 +4320,9 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "job.retry": "user",
   "job.take_over": "user",
   "job.delete": "user",
+  "model.list": "user",
+  "model.show": "user",
+  "model.verify": "user",
   "event.list": "read",
   "event.watch": "read",
   "event.audit": "user",
@@ -4197,6 +4369,8 @@ export interface Notifications {
   "job.changed": JobChanged;
   /** A piece of what a rank printed. */
   "job.output": JobOutput;
+  /** How far the verification of a model is; exactly one is terminal. */
+  "model.verified": ModelVerified;
   /** What happened since the last one of the subscription; or that the client lagged. */
   "event.happened": EventHappened;
   /** Lines of the daemon's log. */
@@ -4305,6 +4479,8 @@ export type KnownReason =
   | "mlx_no_answer"
   | "mlx_too_old"
   | "mlx_versions_differ"
+  | "model_corrupt"
+  | "model_incomplete"
   | "name_taken"
   | "needs_restart"
   | "needs_root"
@@ -4322,6 +4498,7 @@ export type KnownReason =
   | "no_such_job"
   | "no_such_link"
   | "no_such_measurement"
+  | "no_such_model"
   | "no_such_node"
   | "no_such_path"
   | "no_such_rank"
@@ -4411,6 +4588,7 @@ export type KnownReason =
   | "retries_spent"
   | "roster_conflict"
   | "run_too_long"
+  | "several_weights"
   | "shares_by_memory"
   | "shim_silent"
   | "shutting_down"

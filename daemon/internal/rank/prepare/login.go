@@ -49,6 +49,16 @@ func (p *Preparer) login(ctx context.Context, a Account, stale string) (*login, 
 	}
 }
 
+// Environment is what an account's login shell makes of the environment, as NAME=VALUE;
+// nothing where that does not come in time.
+func (p *Preparer) Environment(ctx context.Context, a Account) []string {
+	l, err := p.login(ctx, a, "")
+	if err != nil {
+		return nil
+	}
+	return l.env
+}
+
 // old reports whether an environment is not to be used any more.
 func (p *Preparer) old(l *login, a Account, stale string) bool {
 	select {

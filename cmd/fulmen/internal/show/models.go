@@ -1,0 +1,146 @@
+package show
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"fulmen/app/text"
+	"fulmen/daemon/api"
+)
+
+// Models writes the models of this Mac, and what is wrong with the folders.
+func (v View) Models(w *Page, list api.ModelListResult) {
+	if len(list.Models) == 0 {
+		w.Line("The account " + list.Account + " has no models on this Mac in the folders that are looked into (models.folders).")
+	} else {
+		table := v.table("MODEL", "+REVISION", "+SOURCE", "SIZE", "NEEDS", "TYPE", "QUANTIZATION", "ON THIS MAC", "CHANGED")
+		for _, m := range list.Models {
+			table.Row(m.Model, orNone(short(m.Revision)), string(m.Source), text.Bytes(m.SizeBytes), v.needs(m), v.orWhy(m.ModelType, m, "architecture"),
+				quantization(m.Quantization), v.completeness(m), ago(v, m.ModifiedAt))
+		}
+		fmt.Fprint(w, table)
+	}
+	if list.LeftOut > 0 {
+		w.Line(fmt.Sprintf("%d more are not shown.", list.LeftOut))
+	}
+	for _, f := range list.Folders {
+		if f.Error != nil {
+			w.Line("")
+			w.Line(f.Error.Message)
+			w.Line(f.Error.Data.Remedy)
+		}
+		for _, at := range f.Refused {
+			w.Line("Not followed, since it leads out of " + f.Path + ": " + at)
+		}
+	}
+}
+
+// Model writes one model with its files.
+func (v View) Model(w *Page, shown api.ModelShowResult) {
+	m := shown.Model
+	table := text.NewTable()
+	row := func(name, value string) {
+		if value != "" {
+			table.Row(name, value)
+		}
+	}
+	row("model", m.Model)
+	row("revision", m.Revision)
+	row("names", strings.Join(m.Refs, ", "))
+	row("folder", m.Path)
+	row("state", v.completeness(m))
+	row("missing", strings.Join(m.Missing, ", "))
+	row("size", text.Bytes(m.SizeBytes)+" in "+text.Count(m.FileCount, "file"))
+	if m.PartialBytes > 0 {
+		row("partly fetched", text.Bytes(m.PartialBytes))
+	}
+	row("needs", join(", ", v.needs(m), weightsFrom(m.WeightsFrom)))
+	if m.Parameters != nil {
+		row("parameters", strconv.FormatInt(*m.Parameters, 10))
+	}
+	row("architecture", join(", ", m.Architecture, m.ModelType))
+	row("quantization", quantization(m.Quantization))
+	row("changed", ago(v, m.ModifiedAt))
+	fmt.Fprintf(w, "%s\n", table)
+	files := v.table("FILE", "SIZE", "+HASH")
+	for _, f := range shown.Files {
+		files.Row(f.Path, text.Bytes(f.SizeBytes), orNone(f.SHA256+f.GitSHA1))
+	}
+	fmt.Fprint(w, files)
+	if m.FileCount > len(shown.Files) {
+		w.Line(fmt.Sprintf("%d more are not shown.", m.FileCount-len(shown.Files)))
+	}
+}
+
+// ModelVerified writes what came of a verification; its error is written as any other.
+func (v View) ModelVerified(w *Page, m api.Model, p api.ModelProgress) {
+	words := text.Count(p.Verified, "file") + " of " + m.Model + " verified, " + text.Bytes(p.DoneBytes)
+	if p.Unverified > 0 {
+		words += "; no hash is known of " + text.Count(p.Unverified, "file")
+	}
+	w.Line(words + ".")
+}
+
+func ago(v View, t api.Time) string {
+	if t.IsZero() {
+		return orUnknown("")
+	}
+	return text.Ago(v.Now, t.Time)
+}
+
+// short is the beginning of a commit, as Git shows it.
+func short(revision string) string { return revision[:min(len(revision), 8)] }
+
+// needs is the least memory of a model.
+func (v View) needs(m api.Model) string {
+	if m.WeightsBytes == nil {
+		return v.orWhy("", m, "weights_bytes")
+	}
+	return text.Bytes(*m.WeightsBytes)
+}
+
+// orWhy is a value, or that it is unknown, and why where there is room.
+func (v View) orWhy(value string, m api.Model, field string) string {
+	if why := m.Unknown[field]; value == "" && why != "" && v.Wide {
+		return orUnknown("") + " (" + string(why) + ")"
+	}
+	return orUnknown(value)
+}
+
+func weightsFrom(from api.WeightsFrom) string {
+	switch from {
+	case api.WeightsIndex:
+		return "as the index states"
+	case api.WeightsHeaders:
+		return "as the files' headers state"
+	case api.WeightsFiles:
+		return "the files' size"
+	}
+	return ""
+}
+
+func quantization(q *api.Quantization) string {
+	if q == nil {
+		return "none stated"
+	}
+	bits, group := "", ""
+	if q.Bits > 0 {
+		bits = strconv.Itoa(q.Bits) + "-bit"
+	}
+	if q.GroupSize > 0 {
+		group = "groups of " + strconv.Itoa(q.GroupSize)
+	}
+	return join(", ", bits, group, q.Mode)
+}
+
+// completeness says whether all of a model is there.
+func (v View) completeness(m api.Model) string {
+	switch {
+	case m.Complete == nil:
+		return v.orWhy("", m, "complete")
+	case *m.Complete:
+		return "complete"
+	}
+	return text.Count(m.MissingCount, "file") + " missing"
+}

@@ -1,0 +1,156 @@
+package api
+
+func modelMethods() []MethodInfo {
+	return []MethodInfo{
+		method[Empty, ModelListResult]("model.list", ClassUser, "",
+			"The models on this Mac that the account has as which the caller's jobs run here, and the folders that were looked into."),
+		method[ModelSelect, ModelShowResult]("model.show", ClassUser, "",
+			"One of these models with its files."),
+		method[ModelSelect, ModelVerifyStarted]("model.verify", ClassUser, "model.verified",
+			"Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription."),
+	}
+}
+
+// ModelSelect names a model.
+type ModelSelect struct {
+	// Model is its name as model.list has it, or its folder.
+	Model string `json:"model"`
+	// Revision is a revision, a unique beginning of one, or a branch; empty = main, or the only one.
+	Revision string `json:"revision,omitempty"`
+}
+
+// ModelListResult is the models of an account.
+type ModelListResult struct {
+	// Account is whose models these are.
+	Account string `json:"account"`
+	// Models are ordered by name and revision.
+	Models []Model `json:"models"`
+	// Folders are where models were looked for.
+	Folders []ModelFolder `json:"folders"`
+	// LeftOut counts the models for which an answer has no room.
+	LeftOut int `json:"left_out,omitempty"`
+}
+
+// ModelFolder is a folder that models are looked for in.
+type ModelFolder struct {
+	// Path is where it is.
+	Path string `json:"path"`
+	// Source is whose form it has.
+	Source ModelSource `json:"source"`
+	// Followed says that changes are noticed; else it is read again for each answer.
+	Followed bool `json:"followed,omitempty"`
+	// Error is why it could not be read.
+	Error *Error `json:"error,omitempty"`
+	// Refused are links and names in it that lead out of it, and are not followed; at most 20.
+	Refused []string `json:"refused,omitempty"`
+}
+
+// Model is a revision of a repository, or a folder with a model.
+type Model struct {
+	// Model is the repository, or the folder below the one that was looked into.
+	Model string `json:"model"`
+	// Revision is the commit; absent outside of Hugging Face's cache.
+	Revision string `json:"revision,omitempty"`
+	// Refs are the branches and tags that name the revision.
+	Refs []string `json:"refs,omitempty"`
+	// Source is whose form it has.
+	Source ModelSource `json:"source"`
+	// Path is its folder; of Ollama its manifest.
+	Path string `json:"path"`
+	// FileCount is how many files are there.
+	FileCount int `json:"file_count"`
+	// SizeBytes is their size; what revisions share counts in each.
+	SizeBytes int64 `json:"size_bytes"`
+	// PartialBytes is what was fetched of files of the repository that are not whole.
+	PartialBytes int64 `json:"partial_bytes,omitempty"`
+	// Complete says that the configuration and all weights are there. Other files may lack.
+	Complete *bool `json:"complete,omitempty"`
+	// Missing are the files that lack; at most 20.
+	Missing []string `json:"missing,omitempty"`
+	// MissingCount is how many they are.
+	MissingCount int `json:"missing_count,omitempty"`
+	// Architecture is the first that config.json names.
+	Architecture string `json:"architecture,omitempty"`
+	// ModelType is the model_type of config.json.
+	ModelType string `json:"model_type,omitempty"`
+	// Quantization is that of the weights; absent where none is stated.
+	Quantization *Quantization `json:"quantization,omitempty"`
+	// WeightsBytes is the size of the tensors, and the least memory that the model needs, over all its Macs.
+	WeightsBytes *int64 `json:"weights_bytes,omitempty"`
+	// WeightsFrom is where that is from.
+	WeightsFrom WeightsFrom `json:"weights_from,omitempty"`
+	// Parameters is their number, where the index has it.
+	Parameters *int64 `json:"parameters,omitempty"`
+	// ModifiedAt is when a file last changed.
+	ModifiedAt Time `json:"modified_at,omitzero"`
+	// Unknown says of fields that are absent why.
+	Unknown map[string]Reason `json:"unknown,omitempty"`
+}
+
+// Quantization is how weights are stored.
+type Quantization struct {
+	// Bits is how many a weight has.
+	Bits int `json:"bits,omitempty"`
+	// GroupSize is how many weights share a scale.
+	GroupSize int `json:"group_size,omitempty"`
+	// Mode is the kind, such as affine or Q4_K_M.
+	Mode string `json:"mode,omitempty"`
+}
+
+// ModelShowResult is a model with its files.
+type ModelShowResult struct {
+	// Account is whose it is.
+	Account string `json:"account"`
+	// Model is the model.
+	Model Model `json:"model"`
+	// Files are ordered by path; at most 2,000.
+	Files []ModelFile `json:"files"`
+}
+
+// ModelFile is one file of a model.
+type ModelFile struct {
+	// Path is where it is, below the model's folder.
+	Path string `json:"path"`
+	// SizeBytes is its size.
+	SizeBytes int64 `json:"size_bytes"`
+	// SHA256 is what its hash should be.
+	SHA256 string `json:"sha256,omitempty"`
+	// GitSHA1 is the same as Git counts it, for files that are not in large-file storage.
+	GitSHA1 string `json:"git_sha1,omitempty"`
+}
+
+// ModelVerifyStarted is the subscription that follows a verification.
+type ModelVerifyStarted struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// Model is what is verified.
+	Model Model `json:"model"`
+}
+
+// ModelVerified is how far a verification is.
+type ModelVerified struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// N numbers the notifications of the subscription, from 1.
+	N uint64 `json:"n"`
+	// Progress is how far it is.
+	Progress ModelProgress `json:"progress"`
+	// Terminal says that it has ended and nothing follows.
+	Terminal bool `json:"terminal,omitempty"`
+}
+
+// ModelProgress is how far the reading of a model's files is.
+type ModelProgress struct {
+	// DoneBytes is what was read.
+	DoneBytes int64 `json:"done_bytes"`
+	// TotalBytes is what there is to read.
+	TotalBytes int64 `json:"total_bytes"`
+	// Verified counts the files that are as they should be.
+	Verified int `json:"verified"`
+	// Unverified counts those for which no hash is known; they are not read.
+	Unverified int `json:"unverified,omitempty"`
+	// Corrupt are those that are not as they should be; at most 20.
+	Corrupt []string `json:"corrupt,omitempty"`
+	// Error is why it failed: model_corrupt, model_incomplete, or what kept it from reading.
+	Error *Error `json:"error,omitempty"`
+}
