@@ -63,15 +63,30 @@ func (s *scan) fail(err error) {
 
 func (s *scan) refuse(at string) { s.refused = append(s.refused, at) }
 
-// walk gives the files below a folder, with paths below it; links are given to link.
-func (s *scan) walk(folder, below string, depth int, take func(name, at string, info fs.FileInfo), link func(name, at string)) {
-	for _, e := range s.list(folder) {
+// walk gives the files below a folder, with paths below it; links are given to link, with
+// what they say.
+func (s *scan) walk(folder, below string, depth int, take func(name, at string, info fs.FileInfo), link func(name, at, target string)) {
+	entries := s.list(folder)
+	if len(entries) == 0 {
+		return
+	}
+	here, err := s.root.OpenRoot(folder) // links are read from here: a long path takes many steps
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	defer here.Close()
+	for _, e := range entries {
 		at, name := path.Join(folder, e.Name()), path.Join(below, e.Name())
 		switch {
 		case !isName(e.Name()):
 			s.refuse(at)
 		case e.Type()&fs.ModeSymlink != 0:
-			link(name, at)
+			target, err := here.Readlink(e.Name())
+			if err != nil {
+				target = "" // which leads nowhere
+			}
+			link(name, at, target)
 		case e.IsDir() && depth < maxDepth:
 			s.walk(at, name, depth+1, take, link)
 		case e.Type().IsRegular():
@@ -99,7 +114,7 @@ func (s *scan) hub(folder string) {
 				refs[revision] = append(refs[revision], ref)
 			}
 		}
-	}, func(_, at string) { s.refuse(at) })
+	}, func(_, at, _ string) { s.refuse(at) })
 	blobs, partial := map[string]fs.FileInfo{}, int64(0)
 	for _, e := range s.list(path.Join(folder, "blobs")) {
 		info, err := e.Info()
@@ -118,10 +133,9 @@ func (s *scan) hub(folder string) {
 			continue
 		}
 		m := found{Model: api.Model{Model: name, Revision: e.Name(), Refs: refs[e.Name()], Source: api.ModelHub, Path: filepath.Join(s.base, at), PartialBytes: partial}}
-		s.walk(at, "", 0, func(name, at string, info fs.FileInfo) { m.take(name, at, info) }, func(name, at string) {
-			target, err := s.root.Readlink(at)
+		s.walk(at, "", 0, func(name, at string, info fs.FileInfo) { m.take(name, at, info) }, func(name, at, target string) {
 			blob, ok := blobOf(strings.TrimPrefix(at, folder+"/"), target)
-			if err != nil || !ok {
+			if !ok {
 				s.refuse(at)
 				m.lack(name)
 				return
@@ -161,7 +175,7 @@ func (s *scan) plain(folder string, depth int) {
 		if folder == "." {
 			m.Model.Model = filepath.Base(s.base)
 		}
-		s.walk(folder, "", 0, func(name, at string, info fs.FileInfo) { m.take(name, at, info) }, func(name, at string) {
+		s.walk(folder, "", 0, func(name, at string, info fs.FileInfo) { m.take(name, at, info) }, func(name, at, _ string) {
 			s.refuse(at)
 			m.lack(name)
 		})
@@ -228,7 +242,7 @@ func (s *scan) ollama() {
 		}
 		m.finish()
 		s.models = append(s.models, m)
-	}, func(_, at string) { s.refuse(at) })
+	}, func(_, at, _ string) { s.refuse(at) })
 }
 
 // ollamaName is how Ollama calls the model of a manifest: registry, owner and library are

@@ -36,7 +36,7 @@ var (
 
 // isName reports whether a path is one below a folder that can be shown.
 func isName(name string) bool {
-	return name != "" && len(name) <= maxPath && utf8.ValidString(name) && filepath.IsLocal(name) && path.Clean(name) == name &&
+	return name != "" && name != "." && len(name) <= maxPath && utf8.ValidString(name) && filepath.IsLocal(name) && path.Clean(name) == name &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == '\\' })
 }
 
