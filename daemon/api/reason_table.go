@@ -50,12 +50,6 @@ const (
 	ReasonNoSuchMeasurement Reason = "no_such_measurement"
 	// ReasonNoSuchModel: This Mac has no such model in the folders that are looked into.
 	ReasonNoSuchModel Reason = "no_such_model"
-	// ReasonModelCorrupt: Files of the model are not what their names say.
-	ReasonModelCorrupt Reason = "model_corrupt"
-	// ReasonModelIncomplete: Files of the model are missing.
-	ReasonModelIncomplete Reason = "model_incomplete"
-	// ReasonSeveralWeights: There are several sets of weights, and it is not known which is meant.
-	ReasonSeveralWeights Reason = "several_weights"
 	// ReasonNoSuchSubscription: There is no such subscription on this connection.
 	ReasonNoSuchSubscription Reason = "no_such_subscription"
 	// ReasonLagged: The client read too slowly and changes were dropped.
@@ -528,6 +522,12 @@ const (
 	ReasonTooManyFiles Reason = "too_many_files"
 	// ReasonNotSimulated: Nothing is simulated here.
 	ReasonNotSimulated Reason = "not_simulated"
+	// ReasonModelCorrupt: Files of the model are not what their names say.
+	ReasonModelCorrupt Reason = "model_corrupt"
+	// ReasonModelIncomplete: Files of the model are missing.
+	ReasonModelIncomplete Reason = "model_incomplete"
+	// ReasonSeveralWeights: There are several sets of weights, and it is not known which is meant.
+	ReasonSeveralWeights Reason = "several_weights"
 )
 
 // Reasons lists every reason, grouped by what it is about.
@@ -556,9 +556,6 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonNoSuchRank, Code: CodeNotFound, Text: "The job has no such rank.", Remedy: "`fulmen job show` lists them."},
 		{Reason: ReasonNoSuchMeasurement, Code: CodeNotFound, Text: "There is no such measurement."},
 		{Reason: ReasonNoSuchModel, Code: CodeNotFound, Text: "This Mac has no such model in the folders that are looked into.", Remedy: "`fulmen models` lists them. Folders of your own are named in the configuration: models.folders."},
-		{Reason: ReasonModelCorrupt, Code: CodePrecondition, Text: "Files of the model are not what their names say.", Remedy: "Remove these files and fetch the model again."},
-		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},
-		{Reason: ReasonSeveralWeights, Code: CodeConflict, Unknown: true, Text: "There are several sets of weights, and it is not known which is meant."},
 		{Reason: ReasonNoSuchSubscription, Code: CodeNotFound, Text: "There is no such subscription on this connection."},
 		{Reason: ReasonLagged, Code: CodeExhausted, Text: "The client read too slowly and changes were dropped.", Remedy: "Take a new snapshot."},
 		{Reason: ReasonCancelled, Code: CodeCancelled, Text: "It was cancelled."},
@@ -795,5 +792,8 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonTooManyProcesses, Code: CodeExhausted, Text: "The system allows no more processes."},
 		{Reason: ReasonTooManyFiles, Code: CodeExhausted, Text: "The system allows no more open files."},
 		{Reason: ReasonNotSimulated, Code: CodePrecondition, Text: "Nothing is simulated here.", Remedy: "Start a daemon with `fulmend run --simulate SCENARIO`."},
+		{Reason: ReasonModelCorrupt, Code: CodePrecondition, Text: "Files of the model are not what their names say.", Remedy: "Remove these files and fetch the model again."},
+		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Unknown: true, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},
+		{Reason: ReasonSeveralWeights, Code: CodeConflict, Unknown: true, Text: "There are several sets of weights, and it is not known which is meant."},
 	}
 }

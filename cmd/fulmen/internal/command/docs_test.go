@@ -27,7 +27,7 @@ var printed = [][2]string{
 	{"links", "fulmen links"}, {"link", "fulmen links mac-studio:1"}, {"links_history", "fulmen links history"},
 	{"rdma", "fulmen rdma"}, {"rdma_check", "fulmen rdma check mac-studio:3"}, {"rdma_enable_dry", "fulmen rdma enable --all-ready --dry-run"},
 	{"rdma_undo", "fulmen rdma undo --all-ready"}, {"rdma_past", "fulmen rdma history"}, {"audit", "fulmen events --audit"},
-	{"measure", "fulmen measure gpu"}, {"plan", "fulmen plan -n 2 --memory 24GiB -- python train.py"},
+	{"models", "fulmen models"}, {"measure", "fulmen measure gpu"}, {"plan", "fulmen plan -n 2 --memory 24GiB -- python train.py"},
 	{"plan_none", "fulmen plan -n 2 -- python train.py"}, {"env", "fulmen env"}, {"jobs", "fulmen jobs --all"}, {"job", "fulmen job show j4k2"},
 	{"pending", "fulmen pending"}, {"peers", "fulmen peers"}, {"users", "fulmen users"}, {"sharing", "fulmen sharing"}, {"demo", "fulmen demo"},
 	{"doctor", "fulmen doctor"}, {"hardware", "fulmen doctor --hardware"}, {"report", "fulmen report"}, {"tokens", "fulmen token list"},

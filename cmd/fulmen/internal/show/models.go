@@ -17,12 +17,12 @@ func (v View) Models(w *Page, list api.ModelListResult) {
 		table := v.table("MODEL", "+REVISION", "+SOURCE", "SIZE", "NEEDS", "TYPE", "QUANTIZATION", "ON THIS MAC", "CHANGED")
 		for _, m := range list.Models {
 			table.Row(m.Model, orNone(short(m.Revision)), string(m.Source), text.Bytes(m.SizeBytes), v.needs(m), v.orWhy(m.ModelType, m, "architecture"),
-				quantization(m.Quantization), v.completeness(m), ago(v, m.ModifiedAt))
+				v.quantization(m), v.completeness(m), ago(v, m.ModifiedAt))
 		}
 		fmt.Fprint(w, table)
 	}
 	if list.LeftOut > 0 {
-		w.Line(fmt.Sprintf("%d more are not shown.", list.LeftOut))
+		w.Line(fmt.Sprintf("%d more not shown.", list.LeftOut))
 	}
 	for _, f := range list.Folders {
 		if f.Error != nil {
@@ -60,7 +60,7 @@ func (v View) Model(w *Page, shown api.ModelShowResult) {
 		row("parameters", strconv.FormatInt(*m.Parameters, 10))
 	}
 	row("architecture", join(", ", m.Architecture, m.ModelType))
-	row("quantization", quantization(m.Quantization))
+	row("quantization", v.quantization(m))
 	row("changed", ago(v, m.ModifiedAt))
 	fmt.Fprintf(w, "%s\n", table)
 	files := v.table("FILE", "SIZE", "+HASH")
@@ -69,7 +69,7 @@ func (v View) Model(w *Page, shown api.ModelShowResult) {
 	}
 	fmt.Fprint(w, files)
 	if m.FileCount > len(shown.Files) {
-		w.Line(fmt.Sprintf("%d more are not shown.", m.FileCount-len(shown.Files)))
+		w.Line(fmt.Sprintf("%d more not shown.", m.FileCount-len(shown.Files)))
 	}
 }
 
@@ -120,7 +120,11 @@ func weightsFrom(from api.WeightsFrom) string {
 	return ""
 }
 
-func quantization(q *api.Quantization) string {
+func (v View) quantization(m api.Model) string {
+	q := m.Quantization
+	if q == nil && m.Unknown["architecture"] != "" {
+		return v.orWhy("", m, "architecture")
+	}
 	if q == nil {
 		return "none stated"
 	}
