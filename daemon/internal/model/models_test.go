@@ -47,8 +47,10 @@ func rig(t *testing.T) (*model.Models, account.Account, *[]string) {
 			}
 			return who, nil
 		},
-		Environment: func(context.Context, account.Account) []string { return []string{"HF_HOME=" + filepath.Join(who.Home, "hf")} },
-		Folders:     func() []string { return folders },
+		Environment: func(context.Context, account.Account) []string {
+			return []string{"HF_HOME=" + filepath.Join(who.Home, "hf")}
+		},
+		Folders: func() []string { return folders },
 	})
 	t.Cleanup(func() { m.Close() })
 	return m, who, &folders
