@@ -23,6 +23,13 @@ import (
 const asDaemon = "FULMEN_TEST_AS_DAEMON"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "models" { // a daemon of a test asks for an account's models
+		if err := daemon.ReadModels(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	folder := os.Getenv(asDaemon)
 	if folder == "" {
 		status := m.Run()

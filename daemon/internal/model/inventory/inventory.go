@@ -347,7 +347,11 @@ func unreadable(at string, err error) *api.Error {
 	}
 	out := api.Errorf(whyUnread(err), at, "%s cannot be read whole.", at)
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
-		out.Message = strings.TrimSuffix(out.Message, ".") + ": " + path.Base(named.Path) + ": " + named.Err.Error() + "."
+		where := ""
+		if name := path.Base(named.Path); name != path.Base(at) && name != "." {
+			where = name + ": "
+		}
+		out.Message = strings.TrimSuffix(out.Message, ".") + ": " + where + named.Err.Error() + "."
 	}
 	switch {
 	case errors.Is(err, syscall.EPERM): // what macOS says of volumes and folders that it guards
