@@ -97,6 +97,7 @@ func only(t testing.TB, list api.ModelListResult) api.Model {
 // until asks until an answer is as it should be.
 func until(t testing.TB, i *Inventory, isGood func(api.ModelListResult) bool) {
 	t.Helper()
+	// Events come to the inventory, which reads at a question: nothing announces them to others.
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for range tick.C {

@@ -15,10 +15,10 @@ import (
 // line: the places first, then questions, each with its answers up to the last.
 
 const (
-	// maxQuestion is the longest line that the process reads, MaxLine the longest that
-	// it writes.
+	// maxQuestion is the longest line that the process reads, in bytes.
 	maxQuestion = 1 << 20
-	MaxLine     = 2 << 20
+	// MaxLine is the longest that it writes, in bytes.
+	MaxLine = 2 << 20
 )
 
 // Question is what a daemon asks: for the list where nothing else is set.
@@ -65,19 +65,19 @@ func Serve(in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-func (i *Inventory) answer(q Question, say func(any) error) error {
+func (i *Inventory) answer(q Question, send func(any) error) error {
 	switch {
 	case q.Verify != nil:
 		return i.Verify(context.Background(), *q.Verify, func(p api.ModelProgress, isLast bool) error {
-			return say(Answer{Progress: &p, More: !isLast})
+			return send(Answer{Progress: &p, More: !isLast})
 		})
 	case q.Show != nil:
 		shown, err := i.Show(*q.Show)
 		if err != nil {
-			return say(Answer{Error: api.AsError(err)})
+			return send(Answer{Error: api.AsError(err)})
 		}
-		return say(Answer{Show: &shown})
+		return send(Answer{Show: &shown})
 	}
 	list := i.List()
-	return say(Answer{List: &list})
+	return send(Answer{List: &list})
 }

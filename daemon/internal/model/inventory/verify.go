@@ -17,17 +17,17 @@ import (
 	"fulmen/daemon/api"
 )
 
-// tellEvery is how often a verification says how far it is.
-const tellEvery = 500 * time.Millisecond
+// reportEvery is how often a verification says how far it is.
+const reportEvery = 500 * time.Millisecond
 
-// Verify reads the files of a model whose hashes are known and compares them. tell is
+// Verify reads the files of a model whose hashes are known and compares them. report is
 // given how far it is, the last time with its end.
-func (i *Inventory) Verify(ctx context.Context, sel api.ModelSelect, tell func(p api.ModelProgress, isLast bool) error) error {
+func (i *Inventory) Verify(ctx context.Context, sel api.ModelSelect, report func(p api.ModelProgress, isLast bool) error) error {
 	var p api.ModelProgress
 	m, root, err := i.open(sel)
 	if err != nil {
 		p.Error = api.AsError(err)
-		return tell(p, true)
+		return report(p, true)
 	}
 	defer root.Close()
 	for _, f := range m.files {
@@ -40,9 +40,9 @@ func (i *Inventory) Verify(ctx context.Context, sel api.ModelSelect, tell func(p
 	v := verifier{root: root, progress: &p, buffer: make([]byte, 1<<20)}
 	latest := time.Time{}
 	v.moved = func() error {
-		if now := time.Now(); now.Sub(latest) >= tellEvery {
+		if now := time.Now(); now.Sub(latest) >= reportEvery {
 			latest = now
-			return errors.Join(ctx.Err(), tell(p, false))
+			return errors.Join(ctx.Err(), report(p, false))
 		}
 		return ctx.Err()
 	}
@@ -57,7 +57,7 @@ func (i *Inventory) Verify(ctx context.Context, sel api.ModelSelect, tell func(p
 			return ctx.Err()
 		case err != nil:
 			p.Error = unreadable(f.path, err)
-			return tell(p, true)
+			return report(p, true)
 		case isGood:
 			p.Verified++
 		default:
@@ -72,7 +72,7 @@ func (i *Inventory) Verify(ctx context.Context, sel api.ModelSelect, tell func(p
 	case m.MissingCount > 0:
 		p.Error = api.Errorf(api.ReasonModelIncomplete, m.Model.Model, "%d files of %s are missing: %s.", m.MissingCount, m.Model.Model, strings.Join(m.Missing, ", "))
 	}
-	return tell(p, true)
+	return report(p, true)
 }
 
 // verifier compares files with their hashes.
