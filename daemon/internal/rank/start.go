@@ -286,7 +286,7 @@ func cableOf(plan api.Plan, rank, other, k int, name func(api.NodeID) string) st
 // finds out once the others wait for it. A node that does not know its devices has any.
 func (r *Ranks) checkOwnDevices(plan api.Plan, rank int) error {
 	var own []string
-	told := false // that there is none where none is named
+	certain := false // that there is none where none is named
 	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMA}, Nodes: []api.NodeID{r.cfg.Node}}) {
 		var port api.RDMA
 		if rec.Decode(&port) != nil {
@@ -297,12 +297,12 @@ func (r *Ranks) checkOwnDevices(plan api.Plan, rank int) error {
 		case port.Device != nil:
 			own = append(own, port.Device.Name)
 		case why == "" || why == api.ReasonRDMANoDevice:
-			told = true
+			certain = true
 		case why != api.ReasonSourceGone: // else another's device says that they could be read
 			return nil
 		}
 	}
-	if !told && len(own) == 0 {
+	if !certain && len(own) == 0 {
 		return nil
 	}
 	for other, names := range plan.Devices[rank] {
