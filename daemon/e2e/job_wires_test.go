@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +30,7 @@ func TestNetworksOfAPair(t *testing.T) {
 	is.NoErr(err)
 	scenario := filepath.Join(s.Folder, "wires.toml") // for other accounts
 	is.NoErr(os.WriteFile(scenario, text, 0o644))
-	j := s.cluster(t, scenario, []string{"mini-1", "mini-2"}, unhurried+"[network]\ntrusted = [\"192.168.0.0/16\"]\n")
+	j := s.cluster(t, scenario, []string{"mini-1", "mini-2"}, unhurried)
 	call := func(args ...string) ran { return end(t, j.fulmen(t.Context(), j.Nodes[0], args...)) }
 
 	want := map[string]api.LinkKind{"9.9.9.2": api.LinkEthernet, "192.168.1.2": api.LinkEthernet, "192.168.2.2": api.LinkEthernet,
@@ -38,7 +40,7 @@ func TestNetworksOfAPair(t *testing.T) {
 		must(t, "the rows", json.Unmarshal([]byte(call("export", "json").out), &list))
 		found = map[string]api.LinkKind{}
 		for _, r := range list.Rows {
-			if _, address, _ := strings.Cut(r.Name, "/"); r.To == j.Nodes[1].ID {
+			if _, address, _ := strings.Cut(r.Name, "/"); r.From == j.Nodes[0].ID && r.To == j.Nodes[1].ID {
 				if found[address] = r.Kind; r.UpBitsPerS != nil {
 					measured++
 				}
@@ -47,17 +49,23 @@ func TestNetworksOfAPair(t *testing.T) {
 		return found, measured
 	}
 	eventually(t, "row of each address", soon, func() bool { found, _ := rows(); return maps.Equal(found, want) })
-	call("measure", "link", "--all")
+	call("measure", "link")
 	eventually(t, "measurement of each address with a record", soon, func() bool { _, n := rows(); return n == 4 })
 	plan := func(more ...string) string {
 		return call(slices.Concat([]string{"plan", "-n", "2", "--backend", "ring"}, more, []string{"--", "true"})...).out
 	}
-	t.Log(plan())
-	t.Log(plan("--network", "0.0.0.0/0"))
-	t.Log(plan("--network", "9.9.9.0/24"))
-	t.Log(call("export", "hostfile", "--backend", "ring").out)
-	t.Log(call("links").out)
-	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--", j.Python, j.Program("wires.py")))
-	t.Log(got.out, got.err)
-	is.Equal(got.status, 0)
+	is.True(strings.Contains(plan(), "over en0 (ethernet), which is not Thunderbolt, not named"))
+	for network, over := range map[string]string{"9.9.9.2/32": "en0 (ethernet)", "en1": "en1 (wifi)", "utun4": "utun4 (vpn)", "10.20.0.0/24": "utun5 (unknown)"} {
+		is.True(strings.Contains(plan("--network", network), "talk over "+over))
+	}
+	shown := plan("--network", "0.0.0.0/0") // Wi-Fi is not twice as fast
+	is.Equal(strings.Count(shown, "talk over"), 2)
+	is.True(strings.Contains(shown, "talk over en0") && strings.Contains(shown, "talk over en8"))
+	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--network", "192.168.0.0/16", "--", j.Python, j.Program("wires.py")))
+	for rank := range 2 { // two connections each way, of a quarter of the sum
+		carried := regexp.MustCompile(fmt.Sprintf(`(?m)^\[%d\] rank %d: a connection carried [78] MiB$`, rank, rank)).FindAllString(got.out, -1)
+		if got.status != 0 || len(carried) != 4 || !strings.Contains(got.out, fmt.Sprintf("rank %d: the sum is 3", rank)) {
+			t.Errorf("rank %d: %+v", rank, got)
+		}
+	}
 }
