@@ -62,8 +62,8 @@ func TestNetworksOfAPair(t *testing.T) {
 	is.Equal(strings.Count(shown, "talk over"), 2)
 	is.True(strings.Contains(shown, "talk over en0") && strings.Contains(shown, "talk over en8"))
 	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--network", "192.168.0.0/16", "--", j.Python, j.Program("wires.py")))
-	for rank := range 2 { // two connections each way, of a quarter of the sum
-		carried := regexp.MustCompile(fmt.Sprintf(`(?m)^\[%d\] rank %d: a connection carried [78] MiB$`, rank, rank)).FindAllString(got.out, -1)
+	for rank := range 2 { // two connections each way; not all that was sent need be acknowledged
+		carried := regexp.MustCompile(fmt.Sprintf(`(?m)^\[%d\] rank %d: a connection carried [4-8] MiB$`, rank, rank)).FindAllString(got.out, -1)
 		if got.status != 0 || len(carried) != 4 || !strings.Contains(got.out, fmt.Sprintf("rank %d: the sum is 3", rank)) {
 			t.Errorf("rank %d: %+v", rank, got)
 		}
