@@ -55,7 +55,7 @@ func joinedBy(asked api.Placement, lans ...lan) Input {
 
 var (
 	wireAt   = lan{"en0", api.InterfaceEthernet, "100.64.0.1/24", 0}
-	airAt    = lan{"en1", api.InterfaceWiFi, "10.0.0.1/24", 0}
+	wifiAt   = lan{"en1", api.InterfaceWiFi, "10.0.0.1/24", 0}
 	tunnelAt = lan{"utun4", api.InterfaceVPN, "100.100.0.1/32", 0}
 	oddAt    = lan{"en9", api.InterfaceUnknown, "10.1.0.1/24", 0}
 	anywhere = api.Placement{Networks: []string{"0.0.0.0/0"}}
@@ -69,9 +69,9 @@ func TestWhichNetworkARingTakes(t *testing.T) {
 		lans  []lan
 		want  string // the first Mac's addresses
 	}{
-		{"a wire before Wi-Fi", anywhere, []lan{airAt, wireAt, tunnelAt}, "100.64.0.1"},
-		{"a LAN before Tailscale", anywhere, []lan{tunnelAt, airAt}, "10.0.0.1"},
-		{"Wi-Fi before what is not known", anywhere, []lan{oddAt, airAt}, "10.0.0.1"},
+		{"a wire before Wi-Fi", anywhere, []lan{wifiAt, wireAt, tunnelAt}, "100.64.0.1"},
+		{"a LAN before Tailscale", anywhere, []lan{tunnelAt, wifiAt}, "10.0.0.1"},
+		{"Wi-Fi before what is not known", anywhere, []lan{oddAt, wifiAt}, "10.0.0.1"},
 		{"Ethernet at 192.168 before a tunnel", anywhere, []lan{{"utun4", api.InterfaceVPN, "10.8.0.1/24", 0}, {"en0", api.InterfaceEthernet, "192.168.1.1/24", 0}}, "192.168.1.1"},
 		{"the LAN's address before a public one", anywhere, []lan{{"en0", api.InterfaceEthernet, "9.9.9.1/24 192.168.1.1/24", 0}}, "192.168.1.1"},
 		{"and before a self-assigned one", anywhere, []lan{{"en0", api.InterfaceEthernet, "169.254.1.1/16 192.168.1.1/24", 0}}, "192.168.1.1"},
@@ -79,7 +79,7 @@ func TestWhichNetworkARingTakes(t *testing.T) {
 		{"the second address of a wire, itself", api.Placement{Networks: []string{"10.9.0.2/32"}}, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24 10.9.0.1/24", 0}}, "10.9.0.1"},
 		{"Wi-Fi more than twice as fast", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 1}, {"en1", api.InterfaceWiFi, "10.0.0.1/24", 3}}, "10.0.0.1"},
 		{"not twice as fast", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 2}, {"en1", api.InterfaceWiFi, "10.0.0.1/24", 4}}, "192.168.1.1"},
-		{"a tunnel that is named", api.Placement{Networks: []string{"utun4"}}, []lan{airAt, tunnelAt}, "100.100.0.1"},
+		{"a tunnel that is named", api.Placement{Networks: []string{"utun4"}}, []lan{wifiAt, tunnelAt}, "100.100.0.1"},
 		{"what is not known and named", api.Placement{Networks: []string{"en9"}}, []lan{oddAt, tunnelAt}, "10.1.0.1"},
 		{"no tunnel unasked", api.Placement{}, []lan{tunnelAt, oddAt}, ""},
 		{"two wires as fast", anywhere, []lan{{"en0", api.InterfaceEthernet, "192.168.1.1/24", 10}, {"en7", api.InterfaceEthernet, "192.168.2.1/24", 9}}, "192.168.1.1 192.168.2.1"},
@@ -115,7 +115,7 @@ func TestAPassedNetworkIsNamed(t *testing.T) {
 // The networks that could be named are advised in the same order.
 func TestNetworksAreAdvisedInOrder(t *testing.T) {
 	is := is.New(t)
-	r := Plan(joinedBy(api.Placement{}, tunnelAt, oddAt, airAt))
+	r := Plan(joinedBy(api.Placement{}, tunnelAt, oddAt, wifiAt))
 	is.True(strings.HasPrefix(r.Remedies[0].Message, "Allow unencrypted traffic over 10.0.0.0/24 (wifi)"))
 	is.True(strings.Contains(r.Err().Message, "only over en1 (wifi)"))
 }
