@@ -103,7 +103,7 @@ func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
 			return node == p.node || node == r.self || r.peers[node] != nil && joined[[2]api.NodeID{p.node, node}]
 		}
 		if len(about) == 0 || slices.ContainsFunc(about, func(node api.NodeID) bool { return !isReached(node) }) {
-			r.compareSoonLocked(p, r.soonLocked(len(near)))
+			r.compareSoonLocked(p, r.jitterLocked(time.Duration(len(near)-1)*r.timing.Stagger))
 		}
 	}
 }
