@@ -7,16 +7,16 @@
 //   - A document goes from its writer at once to every member that it has a path
 //     to. The message names the members that it has no path to; whoever has one
 //     passes the document on, to three of them at random, and compares digests
-//     with the rest a moment later. Where all reach all nobody passes anything on;
+//     with the rest a moment later, unless they have a path by then. Where all reach all nobody passes anything on;
 //     where A reaches B and B reaches C, C hears of A at once.
 //   - Neighbours that meet, or that may have missed something because a path
 //     broke, compare digests: one hash first, then versions of what the two have
 //     written, and give each other what is newer. What others have written is taken by
 //     who lacks it and has no path to its writer; who has one leaves it to the writer for
 //     ten seconds, and asks then only for what has not come. A neighbour that lacks some
-//     of that, of a writer to which it says it has no path, is told to ask. Who learns
-//     something that way compares with three of its other neighbours, and later with those
-//     of the rest that say of no path to its writer.
+//     of that, of a writer to which neither says that there is a path, is told to ask. Who
+//     learns something that way compares with three of its other neighbours, and later with
+//     the rest, of those between which and its writer neither says that there is a path.
 //   - Every minute each node compares with one neighbour at random. Nothing else
 //     is sent while nothing changes.
 //

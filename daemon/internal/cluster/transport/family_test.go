@@ -199,12 +199,12 @@ func TestIPv4ReplacesIPv6AmongAllPaths(t *testing.T) {
 // it leads nowhere else, and at once where IPv4 fails.
 func TestIPv6WaitsForIPv4(t *testing.T) {
 	for name, c := range map[string]struct {
-		fails, isTold bool
-		first, second int64 // dials in half a second, and in three
-		path          string
+		fails, isReported bool
+		first, second     int64 // dials in half a second, and in three
+		path              string
 	}{
 		"nobody says": {first: 1, second: 2, path: "169.254.7.1"},
-		"said":        {isTold: true, first: 1, second: 1, path: "169.254.7.1"},
+		"said":        {isReported: true, first: 1, second: 1, path: "169.254.7.1"},
 		"IPv4 fails":  {fails: true, first: 2, path: "fe80::1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestIPv6WaitsForIPv4(t *testing.T) {
 				d.pass(ipv6After / 2)
 				is.Equal(dials(), c.first)
 				is.Equal(d.cable()[0], c.path)
-				if c.isTold {
+				if c.isReported {
 					a.SetCandidates(b.id.Node, candidates[1:])
 				}
 				d.pass(3*time.Second - ipv6After/2)
