@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -221,9 +222,9 @@ func TestIPv6WaitsForIPv4(t *testing.T) {
 				}
 				a.SetCandidates(b.id.Node, candidates)
 				b.SetCandidates(a.id.Node, nil)
-				for _, n := range d.nodes {
-					is.NoErr(n.Start())
-				}
+				is.NoErr(b.Start()) // it listens before it is dialled
+				synctest.Wait()
+				is.NoErr(a.Start())
 				dials := func() int64 {
 					_, _, dials := d.net.Host(a.name).Traffic()
 					return dials
