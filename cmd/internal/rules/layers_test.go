@@ -138,7 +138,7 @@ func layers() []layer {
 			reason: "what keeps facts does not know what they mean",
 		}, {
 			from:   pure,
-			only:   []string{"std", "external", "fulmen/daemon/api/...", "fulmen/daemon/internal/topology/...", "fulmen/daemon/internal/profile/history", "fulmen/app/text"},
+			only:   []string{"std", "external", "fulmen/daemon/api/...", "fulmen/daemon/internal/topology/...", "fulmen/app/text"},
 			reason: "what decides takes plain values, so that a table of values tests it",
 		}, {
 			from:   clockless,

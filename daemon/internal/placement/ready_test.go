@@ -42,8 +42,8 @@ func TestPlacementAgreesWithReadiness(t *testing.T) {
 		{"the hardware", rdma(func(r *api.RDMA) { r.HardwareCapable = new(false) }), api.RDMACannot},
 		{"the device", rdma(func(r *api.RDMA) { r.Device = nil }), api.RDMAUnknown},
 		{"the state of its port", rdma(func(r *api.RDMA) { r.Device.PortState = api.RDMAPortDown }), api.RDMANeedsPerson},
-		{"its address", rdma(func(r *api.RDMA) { r.Device.GIDs = r.Device.GIDs[:1] }), api.RDMACanEnable},
-		{"the bridge", network(func(i *api.Interface) { i.Bridge = "bridge0" }), api.RDMACanEnable},
+		{"its address", rdma(func(r *api.RDMA) { r.Device.GIDs = r.Device.GIDs[:1] }), api.RDMANeedsPerson}, // by a service of its own
+		{"the bridge", network(func(i *api.Interface) { i.Bridge = "bridge0" }), api.RDMANeedsPerson},
 		{"the speed", port(func(p *api.Thunderbolt) { p.Negotiated.TxBitsPerS, p.Negotiated.RxBitsPerS = 40e9, 40e9 }), api.RDMANeedsPerson},
 		{"the offer", port(func(p *api.Thunderbolt) { p.Peers[0].Services = []api.ThunderboltService{api.ServiceIP} }), api.RDMAReady}, // the ports are active
 	} {

@@ -9,7 +9,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 	"fulmen/daemon/internal/proc"
-	"fulmen/daemon/internal/profile/history"
+	"fulmen/daemon/internal/topology/history"
 )
 
 // grace is how much sooner the worker's own deadline comes: it can say in what

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/profile/history"
+	"fulmen/daemon/internal/topology/history"
 )
 
 // measurePath measures a path, or takes what the scenario records of it.

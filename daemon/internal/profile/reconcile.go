@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/profile/history"
+	"fulmen/daemon/internal/topology/history"
 )
 
 const (

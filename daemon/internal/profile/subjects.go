@@ -8,8 +8,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/profile/history"
 	"fulmen/daemon/internal/topology"
+	"fulmen/daemon/internal/topology/history"
 	"fulmen/native"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/profile/history"
+	"fulmen/daemon/internal/topology/history"
 )
 
 // rowMaker makes the rows of tables.
