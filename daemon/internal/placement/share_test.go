@@ -182,17 +182,25 @@ func TestManyNodesHaveTheMemory(t *testing.T) {
 
 // memoryAsked is a placement with shares, of a whole or not, on Macs of which some have little left.
 func memoryAsked(r *rand.Rand, d *scenario) api.Placement {
+	whole := int64(gib)
 	for i := range d.nodes {
 		n := &d.nodes[i]
 		n.AvailableBytes = new(int64(1+r.IntN(60))*gib - int64(r.IntN(gib)))
 		if n.Reached, n.Refusal = true, ""; r.IntN(10) == 0 {
 			n.Pressure = api.PressureWarning
 		}
+		if r.IntN(6) > 0 {
+			n.FP16TFLOPS = new(2 + 40*r.Float64())
+		}
+		whole += int64(float64(min(*n.AvailableBytes, *n.WorkingSetBytes)) * r.Float64())
 	}
 	p := randomPlacement(r, d)
 	p.ShareBy = api.ShareByMemory
-	if p.MemoryBytes > 0 {
-		p.MemoryBytes = int64(1+r.IntN(150))*gib - int64(r.IntN(gib))
+	if p.MemoryBytes = 0; r.IntN(3) > 0 {
+		p.MemoryBytes = whole
+	}
+	if r.IntN(2) == 0 {
+		p.Networks = []string{"192.168.7.0/24"}
 	}
 	return p
 }
@@ -232,7 +240,7 @@ func TestLawsOfShares(t *testing.T) {
 		}
 	}
 	is := is.New(t)
-	is.True(planned > 50 && capped > 5) // each kind is tried
+	is.True(planned > clusters(45) && capped > clusters(12)) // each kind is tried
 }
 
 // checkShares holds the shares of a plan against what each Mac has, and reports whether
