@@ -62,7 +62,7 @@ func (v View) planned(w *Page, p api.Plan, n Names) {
 		}
 	}
 	fmt.Fprintf(w, "plan: %s%s%s\n", text.Clean(how), choose(p.Unencrypted, ", unencrypted", ""), choose(p.ProvenBest, "", ", may not be the best"))
-	heading := []string{"RANK", "NODE", "GPU", "MEMORY", "RECEPTACLES"}
+	heading := []string{"RANK", "NODE", "GPU", "MEMORY", "PORTS"}
 	if p.Shares() != nil {
 		heading = slices.Insert(heading, 2, "SHARE")
 	}
