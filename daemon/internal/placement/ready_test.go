@@ -51,12 +51,6 @@ func TestPlacementAgreesWithReadiness(t *testing.T) {
 			is := is.New(t)
 			on := studios.with()
 			for i := range on.docs {
-				// The Macs' own services would be in the way of enabling.
-				revise(t, &on.docs[i], api.KindNetwork, "", func(n *api.Network) {
-					for i := range n.Interfaces {
-						n.Interfaces[i].Service = nil
-					}
-				})
 				if on.docs[i].Node == studios.other() {
 					c.change(t, &on.docs[i])
 				}
