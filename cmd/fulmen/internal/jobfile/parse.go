@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -111,10 +112,14 @@ func decode(text string) (values map[string]any, lines tomltext.Lines, problem *
 // given is what a value of the file is, in words, by the decoder's own; the rest are numbers.
 var given = map[string]string{"string": "a string", "bool": "true or false", "array": "a list", "object": "a table"}
 
+// inList is where in a list a field is, as Go 1.27 has it in the field's path.
+var inList = regexp.MustCompile(`\.\d+\.`)
+
 // wrongType is the decoder's complaint about a value.
 func (r *reader) wrongType(err error) Problem {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return Problem{r.lineOf(e.Field), fmt.Sprintf("%s must be %s, not %s", e.Field, wanted(e.Type), cmp.Or(given[e.Value], "a number"))}
+		field := inList.ReplaceAllString(e.Field, ".")
+		return Problem{r.lineOf(field), fmt.Sprintf("%s must be %s, not %s", field, wanted(e.Type), cmp.Or(given[e.Value], "a number"))}
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return Problem{0, strings.TrimSuffix(e.Message, ".")}
