@@ -42,10 +42,11 @@ func list() ([]unit, error) {
 	}
 }
 
-// isOutside reports whether nothing of the product runs in a package's tests: they are of
+// isOutside reports whether little of the product runs in a package's tests: they are of
 // the tools of this repository, or drive programs.
 func isOutside(pkg string) bool {
-	return strings.HasPrefix(pkg, "fulmen/cmd/internal/") || pkg == "fulmen/daemon/e2e"
+	drivers := []string{"fulmen/daemon/e2e", "fulmen/cmd/fulmen", "fulmen/cmd/fulmen/internal/demo"}
+	return strings.HasPrefix(pkg, "fulmen/cmd/internal/") || slices.Contains(drivers, pkg)
 }
 
 // parted are the packages by how they are tested.
