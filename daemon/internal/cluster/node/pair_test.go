@@ -133,6 +133,7 @@ func TestJoinBeforeItIsHeard(t *testing.T) {
 		}()
 		is.True(errors.Is(<-joined, api.ReasonWrongCode)) // it found the Mac
 		is.NoErr(guest.join(<-shown))
+		d.pass(time.Second) // no announcement of a code is on its way any more
 		began := time.Now()
 		third := d.add()
 		third.start()
