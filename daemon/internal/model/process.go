@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"syscall"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/model/inventory"
@@ -21,12 +19,8 @@ import (
 // Command is the daemon's command that reads an account's models.
 const Command = "models"
 
-const (
-	// maxComplaints is how much is kept of what a process says on standard error.
-	maxComplaints = 4 << 10
-	// endWithin is how long a process may hold its pipes after it was killed.
-	endWithin = 5 * time.Second
-)
+// maxComplaints is how much is kept of what a process says on standard error.
+const maxComplaints = 4 << 10
 
 // process reads models as an account.
 type process struct {
@@ -38,17 +32,12 @@ type process struct {
 
 // start starts one; it ends with the daemon at the latest.
 func (m *Models) start(who account.Account, places inventory.Places) (*process, error) {
-	credential, err := who.Credential(uint32(os.Geteuid()))
+	cmd, err := who.Command(m.ctx, m.cfg.Self, Command)
 	if err != nil {
 		return nil, err
 	}
-	p := &process{complaints: look.Head{Limit: maxComplaints}, cmd: exec.CommandContext(m.ctx, m.cfg.Self, Command)}
-	p.cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + who.Home, "LC_ALL=C"}
-	p.cmd.Dir = "/"
+	p := &process{complaints: look.Head{Limit: maxComplaints}, cmd: cmd}
 	p.cmd.Stderr = &p.complaints
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential}
-	p.cmd.Cancel = func() error { return syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
-	p.cmd.WaitDelay = endWithin
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

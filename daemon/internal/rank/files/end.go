@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
@@ -27,23 +26,15 @@ type end struct {
 	diag    look.Head
 }
 
-// endWithin is how long a process may hold its pipes after it was killed.
-const endWithin = 5 * time.Second
-
 // start starts an end and gives it its task. It is killed with all it started
 // when ctx ends.
 func (f *Files) start(ctx context.Context, who account.Account, command string, kind wire.Kind, task any) (*end, error) {
-	credential, err := who.Credential(uint32(os.Geteuid()))
+	cmd, err := who.Command(ctx, f.cfg.Self, command)
 	if err != nil {
 		return nil, err
 	}
-	e := &end{cmd: exec.CommandContext(ctx, f.cfg.Self, command), diag: look.Head{Limit: maxComplaint}}
-	e.cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + who.Home, "LC_ALL=C"}
-	e.cmd.Dir = "/"
+	e := &end{cmd: cmd, diag: look.Head{Limit: maxComplaint}}
 	e.cmd.Stderr = &e.diag
-	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential}
-	e.cmd.Cancel = func() error { return syscall.Kill(-e.cmd.Process.Pid, syscall.SIGKILL) }
-	e.cmd.WaitDelay = endWithin
 	if e.in, err = e.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

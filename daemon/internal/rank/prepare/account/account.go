@@ -1,8 +1,11 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -10,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -42,6 +46,24 @@ func (a Account) Credential(own uint32) (*syscall.Credential, error) {
 			"this daemon does not run as root and cannot start anything as %q", a.Name)
 	}
 	return &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: ordered(a.GID, a.Groups)}, nil
+}
+
+// endWithin is how long a process may hold its pipes after it was killed.
+const endWithin = 5 * time.Second
+
+// Command is a command of the daemon's own program, run as the account and with nothing of
+// the daemon's environment. When ctx ends it is killed with all it started.
+func (a Account) Command(ctx context.Context, program, command string) (*exec.Cmd, error) {
+	credential, err := a.Credential(uint32(os.Geteuid()))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, command)
+	cmd.Env, cmd.Dir = []string{"PATH=/usr/bin:/bin", "HOME=" + a.Home, "LC_ALL=C"}, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: credential}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = endWithin
+	return cmd, nil
 }
 
 // ordered puts the primary group first, since no system takes any number of them.
