@@ -31,6 +31,7 @@ func (j *Jobs) load(records []*ledger.Record) {
 	j.loaded = true // what comes of this node's own from here on, and has no actor, was forgotten
 	j.mu.Unlock()
 	j.spawn(func() { // what was deleted while this node was away, or just before it ended
+		j.forgetOld() // first: what is forgotten again below would be remembered from now on
 		for _, r := range records {
 			id := api.JobID(r.Key().Name)
 			if k, found := j.Known(id); r.Deleted() && r.Key().Kind == api.KindJob && found && k.Gone && j.ctx.Err() == nil {
@@ -40,7 +41,6 @@ func (j *Jobs) load(records []*ledger.Record) {
 	})
 	j.spawn(j.signEnded)
 	j.spawn(j.purge)
-	j.spawn(j.forgetOld)
 }
 
 func (j *Jobs) take(r *ledger.Record) {
