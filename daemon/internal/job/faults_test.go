@@ -150,6 +150,25 @@ func TestALateStartBesideAnother(t *testing.T) {
 	})
 }
 
+// A rank that its node no longer has, without a document of its end, is lost, whatever
+// the group's other nodes list meanwhile.
+func TestARankThatItsNodeNoLongerHas(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		w.times.Renewal = time.Second
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		id := a.submits(program(words("sleep", "100s"), a, b, c))
+		a.until(id, api.JobRunning, time.Second)
+		pass(5 * time.Second)
+		b.mu.Lock()
+		delete(b.procs, api.RankRef{Job: id, Attempt: 1, Rank: 1})
+		b.mu.Unlock()
+		job := a.until(id, api.JobFailed, 10*time.Second)
+		is.Equal(job.Reason, api.ReasonRankLost)
+		is.True(strings.Contains(job.Message, w.nameOf(b.id)+" no longer has the rank"))
+	})
+}
+
 // Values of variables are in memory only: after a restart of the home another
 // attempt is not begun without them.
 func TestValuesAreLostByARestart(t *testing.T) {

@@ -137,7 +137,10 @@ func (a *actor) compare(e phase.Renew, acked func(rank int) bool, listed []int) 
 		return
 	}
 	for i, r := range a.state.Ranks {
-		if r.Node != e.Node || !r.MayLive() || !acked(i) || slices.Contains(listed, i) {
+		if r.Node != e.Node {
+			continue
+		}
+		if !r.MayLive() || !acked(i) || slices.Contains(listed, i) {
 			delete(a.missed, i)
 			continue
 		}
