@@ -43,6 +43,9 @@ type LinkProfile struct {
 	Streams int `json:"streams,omitempty"`
 	// MovedBytes is what the measurement sent, both ways together.
 	MovedBytes int64 `json:"moved_bytes,omitempty"`
+	// Together is what the path gave with others of the two nodes at once, measured with it; absent where it is
+	// measured alone.
+	Together *LinkTogether `json:"together,omitempty"`
 	// NegotiatedAtStart is the cable's speed then; another speed makes the numbers old.
 	NegotiatedAtStart *ThunderboltSpeed `json:"negotiated_at_start,omitempty"`
 	// Sizes are the results by message size; RDMA only.
@@ -61,6 +64,21 @@ type LinkProfile struct {
 	Median *LinkResult `json:"median,omitempty"`
 	// History are earlier results, the newest first, at most HistoryLength.
 	History []LinkResult `json:"history,omitempty"`
+}
+
+// LinkTogether is what several wires of one kind between two nodes gave at once. The numbers
+// of each alone say what it gives where nothing else is under way.
+type LinkTogether struct {
+	// Sources are this node's addresses and Sinks the peer's, a path each, the document's own first.
+	Sources []netip.Addr `json:"sources"`
+	// Sinks are as in Sources.
+	Sinks []netip.Addr `json:"sinks"`
+	// UpBitsPerS is the payload away from this node over all of them.
+	UpBitsPerS *int64 `json:"up_bits_per_s,omitempty"`
+	// DownBitsPerS is the payload towards this node over all of them.
+	DownBitsPerS *int64 `json:"down_bits_per_s,omitempty"`
+	// Reason is why a number is absent.
+	Reason Reason `json:"reason,omitempty"`
 }
 
 // LinkResult is one measurement of a path, or a summary of several.
@@ -220,6 +238,8 @@ type LinkRow struct {
 	JitterUS *float64 `json:"jitter_us,omitempty"`
 	// LossRatio is the part of the packets that did not come back.
 	LossRatio *float64 `json:"loss_ratio,omitempty"`
+	// Together is what the path gave with others at once; the numbers above are of it alone.
+	Together *LinkTogether `json:"together,omitempty"`
 	// MeasuredAt is when.
 	MeasuredAt Time `json:"measured_at,omitzero"`
 	// Old says that it is older than its TTL.

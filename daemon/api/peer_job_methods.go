@@ -248,6 +248,8 @@ type PeerMeasureParams struct {
 	Transport Transport `json:"transport"`
 	// Sink is the called node's address; sockets only.
 	Sink netip.Addr `json:"sink,omitzero"`
+	// Beside are more of its addresses, over which bytes go at the same time; sockets only.
+	Beside []netip.Addr `json:"beside,omitempty"`
 	// Link is the cable; RDMA only.
 	Link LinkID `json:"link,omitzero"`
 	// MaxBytes is the most that will be sent, both ways together.
@@ -262,6 +264,8 @@ type PeerMeasureResult struct {
 	Token []byte `json:"token"`
 	// Port is where they go.
 	Port int `json:"port"`
+	// Ports are where those of Beside go, in its order; absent from a node that measures one path at a time.
+	Ports []int `json:"ports,omitempty"`
 }
 
 // PeerRDMAParams is one step of a change of a cable, the same change at both ends.

@@ -122,6 +122,9 @@ type PlanLink struct {
 	BitsPerS *int64 `json:"bits_per_s,omitempty"`
 	// Measured says that BitsPerS was measured; otherwise it was negotiated.
 	Measured bool `json:"measured,omitempty"`
+	// TogetherBitsPerS is the slower direction that all links of the two ranks were measured to give at once;
+	// absent where they were measured alone.
+	TogetherBitsPerS *int64 `json:"together_bits_per_s,omitempty"`
 }
 
 // PlanInput is one version of a document that a plan rests on. Live values are

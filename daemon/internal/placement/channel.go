@@ -34,6 +34,8 @@ type speed struct {
 	measured bool
 	// rtt is the round trip in microseconds; 0 where not measured.
 	rtt float64
+	// together is what it gave with others at once; nil where not measured.
+	together *api.LinkTogether
 	// source is the measurement's document.
 	source api.Key
 }

@@ -377,8 +377,9 @@ func (w *writer) connect(a, b int) {
 	if i > j {
 		atA, atB = 1, 0
 	}
+	bits := together(channels)
 	for _, c := range channels {
-		w.link(a, b, c)
+		w.link(a, b, c, bits)
 		if w.choice.tier.backend.RDMA() {
 			w.device(a, b, c.devices[atA], c.portNumbers[atA])
 			w.device(b, a, c.devices[atB], c.portNumbers[atB])
@@ -406,10 +407,13 @@ func (w *writer) beside(a, b int) {
 	}
 }
 
-func (w *writer) link(a, b int, c channel) {
+func (w *writer) link(a, b int, c channel, together int64) {
 	l := api.PlanLink{From: min(a, b), To: max(a, b), Kind: c.kind, Link: c.link}
 	if c.bits > 0 {
 		l.BitsPerS, l.Measured = &c.bits, c.measured
+	}
+	if together > 0 {
+		l.TogetherBitsPerS = &together
 	}
 	w.plan.Links = append(w.plan.Links, l)
 	w.plan.Notes = append(w.plan.Notes, c.notes...)

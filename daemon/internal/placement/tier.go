@@ -140,13 +140,18 @@ func (s *state) edge(p pair, t tier, width int) ([]channel, bool) {
 }
 
 // throughput is what so many connections give together, which share the work
-// alike; 0 where not known.
+// alike: as much as the slowest each, and no more than was measured of all at once; 0
+// where not known.
 func throughput(all []channel) int64 {
 	slowest := all[0].bits
 	for _, c := range all {
 		slowest = min(slowest, c.bits)
 	}
-	return slowest * int64(len(all))
+	slowest *= int64(len(all))
+	if measured := together(all); measured > 0 {
+		return min(slowest, measured)
+	}
+	return slowest
 }
 
 // apart is what keeps a pair from being neighbours in a tier.

@@ -18,7 +18,7 @@ func countedFields(kind api.Kind) []string {
 	case api.KindGPUProfile:
 		return []string{"fp16_tflops", "measured_at"}
 	case api.KindLinkProfile:
-		return []string{"up_bits_per_s", "down_bits_per_s", "rtt_us", "measured_at"}
+		return []string{"up_bits_per_s", "down_bits_per_s", "rtt_us", "together", "measured_at"}
 	case api.KindThunderbolt:
 		return []string{"negotiated"}
 	case api.KindRDMA:

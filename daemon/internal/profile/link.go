@@ -34,7 +34,12 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 		path.Streams = p.paths[t.key.Name].Streams
 		p.mu.Unlock()
 		var err error
-		reading, err = p.cfg.Probe(held, t.id, path, full, func(step string, done float64) { p.progress(t, step, done) })
+		alone := path
+		alone.Beside = nil
+		reading, err = p.cfg.Probe(held, t.id, alone, full, func(step string, done float64) { p.progress(t, step, done/path.steps()) })
+		if err == nil && len(path.Beside) > 0 {
+			reading.Together, err = p.together(held, t, path, full, reading.Streams)
+		}
 		return api.AsError(err)
 	})
 	if over != nil {
@@ -52,6 +57,31 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 	}
 	return cmp.Or(p.pathMeasured(path, reading, now, fault), fault)
 }
+
+// together measures a path with those beside it. What it gave alone stays where that
+// fails, but for an end that says nothing of the paths.
+func (p *Profiler) together(held context.Context, t *task, path Path, full bool, streams int) (*api.LinkTogether, error) {
+	path.Streams = streams
+	reading, err := p.cfg.Probe(held, t.id, path, full, func(step string, done float64) {
+		p.progress(t, fmt.Sprintf("%d paths together: %s", 1+len(path.Beside), step), (1+done)/path.steps())
+	})
+	if held.Err() != nil {
+		return nil, err
+	}
+	all := &api.LinkTogether{UpBitsPerS: reading.UpBitsPerS, DownBitsPerS: reading.DownBitsPerS}
+	for _, one := range append([]Path{path}, path.Beside...) {
+		all.Sources, all.Sinks = append(all.Sources, one.Source), append(all.Sinks, one.Sink)
+	}
+	if err != nil {
+		fault := api.AsError(err)
+		all.Reason = fault.Data.Reason
+		p.cfg.Log.Info("paths could not be measured together", "path", path.Name(), "reason", string(all.Reason), "error", fault.Message)
+	}
+	return all, nil
+}
+
+// steps is in how many steps a path is measured: alone, and with those beside it.
+func (p Path) steps() float64 { return float64(1 + min(1, len(p.Beside))) }
 
 // pathOf finds a path of this node by the name of its document.
 func (p *Profiler) pathOf(name string) (Path, bool) {
@@ -71,7 +101,7 @@ func (p *Profiler) pathMeasured(path Path, r Reading, now conditions, fault *api
 	value := describe(path)
 	value.UpBitsPerS, value.DownBitsPerS, value.RTTUS, value.JitterUS, value.LossRatio = r.UpBitsPerS, r.DownBitsPerS, r.RTTUS, r.JitterUS, r.LossRatio
 	value.RTTSamples, value.Streams, value.MovedBytes, value.Sizes, value.Conditions = r.RTTSamples, r.Streams, r.MovedBytes, r.Sizes, now.value
-	value.MeasuredAt = p.dateLocked(key)
+	value.Together, value.MeasuredAt = r.Together, p.dateLocked(key)
 	value = history.AddLink(value, before, isAnother(path, before))
 	if fault != nil {
 		value.Failure = p.failureLocked(key, fault, before.Failure)

@@ -124,6 +124,7 @@ func (m *Paths) makeLocked(graph topology.Graph) []Path {
 		}
 		paths = append(paths, one)
 	}
+	joinWires(graph, owned, paths)
 	paths = append(paths, m.overRDMA(list.Cables)...)
 	if members := m.cfg.Members(); m.cfg.Record != nil && len(members) > 0 && slices.Min(members) == m.cfg.Node {
 		// This machine's own loopback, on one Mac of the cluster, is measured really.
@@ -133,6 +134,20 @@ func (m *Paths) makeLocked(graph topology.Graph) []Path {
 		})
 	}
 	return paths
+}
+
+// joinWires gives the first path of each pair of nodes that has several wires the others,
+// with which it is measured together.
+func joinWires(graph topology.Graph, owned []topology.Path, paths []Path) {
+	at := func(p topology.Path) int {
+		return slices.IndexFunc(paths, func(one Path) bool { return one.Peer == p.To && one.Sink == p.Address })
+	}
+	for _, wires := range graph.Wires(owned) {
+		first := at(wires[0])
+		for _, p := range wires[1:] {
+			paths[first].Beside = append(paths[first].Beside, paths[at(p)])
+		}
+	}
 }
 
 // isOwnNetwork reports whether a path is measured unasked: a cable that nobody
@@ -216,6 +231,8 @@ type Path struct {
 	// end, as far as known.
 	Link       api.LinkID
 	Negotiated *api.ThunderboltSpeed
+	// Beside are other wires of its kind to the peer, which are measured together with it too.
+	Beside []Path
 	// Streams is how many connections at once filled it the last time; 0 = not known.
 	Streams int
 	// IsUnasked says that it may be measured although nobody asked for it.
@@ -238,6 +255,8 @@ type Reading struct {
 	RTTUS, JitterUS, LossRatio *float64
 	RTTSamples, Streams        int
 	MovedBytes                 int64
+	// Together is what the path gave with those beside it.
+	Together *api.LinkTogether
 	// Sizes are the results by message size; over RDMA only.
 	Sizes []api.SizeResult
 }

@@ -28,10 +28,12 @@ type scenario struct {
 	obstacle *api.Error
 	fault    map[string]error // of measuring, by path
 	reading  Reading
-	probes   []probed
-	gpus     []time.Duration
-	held     context.CancelCauseFunc // of the measurement that holds the node
-	build    string
+	// togetherFault is that of measuring several paths at once.
+	togetherFault error
+	probes        []probed
+	gpus          []time.Duration
+	held          context.CancelCauseFunc // of the measurement that holds the node
+	build         string
 }
 
 // probed is a path that was measured.
@@ -39,6 +41,8 @@ type probed struct {
 	name string
 	full bool
 	at   time.Duration
+	// beside counts those that were measured with it.
+	beside int
 }
 
 // onScenario runs a test with the reconciler at work.
@@ -110,9 +114,15 @@ func (d *scenario) probe(ctx context.Context, _ api.MeasureID, path Path, full b
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.probes = append(d.probes, probed{path.Name(), full, time.Since(d.began)})
+	d.probes = append(d.probes, probed{path.Name(), full, time.Since(d.began), len(path.Beside)})
 	if err := d.fault[path.Name()]; err != nil {
 		return Reading{}, err
+	}
+	if n := int64(1 + len(path.Beside)); n > 1 {
+		if d.togetherFault != nil {
+			return Reading{}, d.togetherFault
+		}
+		return Reading{UpBitsPerS: new(n * *d.reading.UpBitsPerS), DownBitsPerS: new(n * *d.reading.DownBitsPerS)}, nil
 	}
 	return d.reading, nil
 }

@@ -90,7 +90,7 @@ func isBetter(a, b *api.LinkRow) bool {
 	isDown := func(r *api.LinkRow) bool { return r.Verdict == api.VerdictDown }
 	order := cmp.Or(falseFirst(isDown(a), isDown(b)), falseFirst(!HasSpeed(a), !HasSpeed(b)))
 	if a.Transport != api.TransportRDMA {
-		order = cmp.Or(order, cmp.Compare(verdictRank(a.Verdict), verdictRank(b.Verdict)), cmp.Compare(slowerWay(b), slowerWay(a)))
+		order = cmp.Or(order, cmp.Compare(verdictRank(a.Verdict), verdictRank(b.Verdict)), cmp.Compare(Slower(b.UpBitsPerS, b.DownBitsPerS), Slower(a.UpBitsPerS, a.DownBitsPerS)))
 	}
 	return order < 0 || order == 0 && Newer(a, b)
 }
@@ -105,17 +105,17 @@ func falseFirst(a, b bool) int {
 	return 1
 }
 
-// slowerWay is the slower direction of a row, of those that are known.
-func slowerWay(r *api.LinkRow) int64 {
+// Slower is the slower of two directions, of those that are known; 0 for none.
+func Slower(up, down *int64) int64 {
 	switch {
-	case r.UpBitsPerS == nil && r.DownBitsPerS == nil:
+	case up == nil && down == nil:
 		return 0
-	case r.UpBitsPerS == nil:
-		return *r.DownBitsPerS
-	case r.DownBitsPerS == nil:
-		return *r.UpBitsPerS
+	case up == nil:
+		return *down
+	case down == nil:
+		return *up
 	}
-	return min(*r.UpBitsPerS, *r.DownBitsPerS)
+	return min(*up, *down)
 }
 
 // numbersOf are a row's numbers from the node that is first to the other; none of a row

@@ -108,3 +108,39 @@ func (n Network) isBeside(o Network) bool {
 	}
 	return true
 }
+
+// Wires are those of a node's live paths, in the order of peers, that carry their traffic
+// beside each other, a group for each peer to which there are several of one kind: cables,
+// else Ethernet. A group is in the order of [Network].
+func (g Graph) Wires(paths []Path) (groups [][]Path) {
+	for len(paths) > 0 {
+		end := slices.IndexFunc(paths, func(p Path) bool { return p.To != paths[0].To })
+		if end < 0 {
+			end = len(paths)
+		}
+		if group := g.wires(paths[:end]); len(group) > 1 {
+			groups = append(groups, group)
+		}
+		paths = paths[end:]
+	}
+	return groups
+}
+
+// wires are those of one pair.
+func (g Graph) wires(paths []Path) (group []Path) {
+	over := func(p Path) Network { return g.network(&p, 1, p.Address, nil) }
+	paths = slices.DeleteFunc(slices.Clone(paths), func(p Path) bool {
+		return p.State == api.PathFailed || p.Stale || p.Expensive || !p.Address.Is4() || !over(p).isWire()
+	})
+	slices.SortFunc(paths, func(a, b Path) int { return cmp.Or(over(a).Compare(over(b)), a.Address.Compare(b.Address)) })
+	var ordered []Network
+	for _, p := range paths {
+		if n := over(p); n.kindOrder() == over(paths[0]).kindOrder() {
+			ordered = append(ordered, n)
+		}
+	}
+	for _, i := range Choose(ordered) {
+		group = append(group, paths[i])
+	}
+	return group[:min(len(group), MaxCables)]
+}

@@ -55,8 +55,24 @@ func (m *rowMaker) rows(paths []Path, profiles map[profileKey]*Profile) []api.Li
 		row := api.LinkRowKey{From: key.from, To: profile.Peer, Transport: profile.Transport, Name: key.name}
 		rows = append(rows, m.row(row, nil, profile))
 	}
+	for i := range rows {
+		if r := &rows[i]; r.Together != nil && !areLive(paths, r) {
+			r.Together = nil
+		}
+	}
 	slices.SortFunc(rows, compareRows)
 	return rows
+}
+
+// areLive reports whether all that were measured together are still there.
+func areLive(paths []Path, r *api.LinkRow) bool {
+	live := 0
+	for i := range paths {
+		if p := &paths[i]; p.From == r.From && p.To == r.To && p.State != api.PathFailed && slices.Contains(r.Together.Sinks, bareAddress(p.Address)) {
+			live++
+		}
+	}
+	return live == len(r.Together.Sinks)
 }
 
 func compareRows(a, b api.LinkRow) int {
@@ -139,7 +155,7 @@ func (m *rowMaker) row(key api.LinkRowKey, path *Path, profile *Profile) api.Lin
 		row.LossRatio, row.Simulated = profile.LossRatio, profile.Simulated
 		row.UpBitsPerS, row.DownBitsPerS = profile.UpBitsPerS, profile.DownBitsPerS
 		row.RTTUS, row.JitterUS, row.MeasuredAt = profile.RTTUS, profile.JitterUS, profile.MeasuredAt
-		row.Old = m.old(profile)
+		row.Together, row.Old = profile.Together, m.old(profile)
 		m.compare(&row, profile)
 	}
 	if profile != nil && profile.Failure != nil && profile.Failure.Reason != "" {

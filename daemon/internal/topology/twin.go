@@ -53,6 +53,9 @@ func newerOf(own, twin *Profile, p *Path) *Profile {
 	turned.turned = twin
 	turned.Peer, turned.Source, turned.Sink, turned.Interface = p.To, p.Source, p.Address, p.Interface
 	turned.UpBitsPerS, turned.DownBitsPerS = twin.DownBitsPerS, twin.UpBitsPerS
+	if t := twin.Together; t != nil {
+		turned.Together = &api.LinkTogether{Sources: t.Sinks, Sinks: t.Sources, UpBitsPerS: t.DownBitsPerS, DownBitsPerS: t.UpBitsPerS, Reason: t.Reason}
+	}
 	return &turned
 }
 

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,17 @@ func TestBothEndsHaveARow(t *testing.T) {
 	is.Equal(there.Reasons, []api.Reason{api.ReasonLinkBelowHistory})
 	is.Equal(back.Reasons, there.Reasons) // both ways are slow to the same end
 	is.Equal(back.Waiting.Reason, api.ReasonJobHasNode)
+	is.True(there.Together == nil)
+
+	nodes[0].Profiles[0].Together = &api.LinkTogether{Sources: []netip.Addr{name.Source}, Sinks: []netip.Addr{name.Address}, UpBitsPerS: &usual, DownBitsPerS: &down}
+	there, back = rows()
+	is.Equal(there.Together, nodes[0].Profiles[0].Together)
+	is.Equal(back.Together, &api.LinkTogether{Sources: []netip.Addr{name.Address}, Sinks: []netip.Addr{name.Source}, UpBitsPerS: &down, DownBitsPerS: &usual})
+	gone := nodes[0].Profiles[0].Together // of a wire that is not there now
+	gone.Sources, gone.Sinks = append(gone.Sources, netip.MustParseAddr("169.254.9.8")), append(gone.Sinks, netip.MustParseAddr("169.254.9.9"))
+	there, back = rows()
+	is.True(there.Together == nil && back.Together == nil)
+	nodes[0].Profiles[0].Together = nil
 
 	own := profile
 	own.Peer, own.MeasuredAt = testID(0), at(2)
@@ -144,5 +156,42 @@ func TestWhyAPathIsNotMeasured(t *testing.T) {
 			}
 			is.Equal(Build(Input{Nodes: nodes}).List().Rows[0].Reasons, []api.Reason{want})
 		}
+	}
+}
+
+// Of a node's paths those are measured together that are several wires of one kind to a
+// peer, over interfaces and networks of their own.
+func TestWiresThatAreMeasuredTogether(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cable bool
+		lines []string
+		want  string
+	}{
+		{"one", false, []string{"en0 ethernet 192.168.1.1/24"}, ""},
+		{"two", false, []string{"en7 ethernet 9.9.9.1/24", "en0 ethernet 192.168.1.1/24"}, "192.168.1.2 9.9.9.2"},
+		{"two in one network", false, []string{"en0 ethernet 192.168.1.1/24", "en7 ethernet 192.168.1.5/24"}, ""},
+		{"two addresses of one", false, []string{"en0 ethernet 192.168.1.1/24", "en0 ethernet 192.168.2.1/24"}, ""},
+		{"a wire and Wi-Fi", false, []string{"en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24"}, ""},
+		{"a cable and Ethernet", true, []string{"en3 thunderbolt 169.254.0.1/24", "en0 ethernet 192.168.1.1/24"}, ""},
+		{"two and Wi-Fi", false, []string{"en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24", "en7 ethernet 192.168.2.1/24"}, "192.168.1.2 192.168.2.2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			g := Build(Input{Nodes: withLANs(c.cable, c.lines...)})
+			var paths []Path
+			for _, p := range g.Paths {
+				if p.From == testID(0) {
+					paths = append(paths, p)
+				}
+			}
+			got := ""
+			for _, group := range g.Wires(paths) {
+				for _, p := range group {
+					got += " " + p.Address.String()
+				}
+			}
+			is.Equal(strings.TrimSpace(got), c.want)
+		})
 	}
 }

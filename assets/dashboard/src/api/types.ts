@@ -2306,6 +2306,8 @@ export interface LinkProfile {
   streams?: number;
   /** What the measurement sent, both ways together. Unit: bytes. */
   moved_bytes?: number;
+  /** What the path gave with others of the two nodes at once, measured with it; absent where it is measured alone. */
+  together?: LinkTogether;
   /** The cable's speed then; another speed makes the numbers old. */
   negotiated_at_start?: ThunderboltSpeed;
   /** The results by message size; RDMA only. */
@@ -2371,6 +2373,8 @@ export interface LinkRow {
   jitter_us?: number;
   /** The part of the packets that did not come back. Unit: ratio. */
   loss_ratio?: number;
+  /** What the path gave with others at once; the numbers above are of it alone. */
+  together?: LinkTogether;
   /** When. */
   measured_at?: Time;
   /** Says that it is older than its TTL. */
@@ -2401,6 +2405,23 @@ export interface LinkRowKey {
 export interface LinkSelect {
   /** The cable. */
   link: LinkRef;
+}
+
+/**
+ * LinkTogether is what several wires of one kind between two nodes gave at once. The numbers
+ * of each alone say what it gives where nothing else is under way.
+ */
+export interface LinkTogether {
+  /** This node's addresses and Sinks the peer's, a path each, the document's own first. */
+  sources: IPAddress[];
+  /** As in Sources. */
+  sinks: IPAddress[];
+  /** The payload away from this node over all of them. Unit: bits_per_s. */
+  up_bits_per_s?: number;
+  /** The payload towards this node over all of them. Unit: bits_per_s. */
+  down_bits_per_s?: number;
+  /** Why a number is absent. */
+  reason?: Reason;
 }
 
 /** LinkWatchResult is LinkListResult with the subscription that continues it. */
@@ -3241,6 +3262,8 @@ export interface PlanLink {
   bits_per_s?: number;
   /** Says that BitsPerS was measured; otherwise it was negotiated. */
   measured?: boolean;
+  /** The slower direction that all links of the two ranks were measured to give at once; absent where they were measured alone. Unit: bits_per_s. */
+  together_bits_per_s?: number;
 }
 
 /** PlanRank is one process of a plan. */

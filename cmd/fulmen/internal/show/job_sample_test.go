@@ -97,7 +97,7 @@ func besidePlan() *api.Plan {
 	for rank, node := range []api.NodeID{studio, studio, mini, mini} {
 		p.Ranks = append(p.Ranks, api.PlanRank{Rank: rank, Node: node, GPU: api.GPUExclusive})
 	}
-	p.Links = []api.PlanLink{{From: 1, To: 2, Kind: api.LinkTB5}, {From: 0, To: 3, Kind: api.LinkTB5}}
+	p.Links = []api.PlanLink{{From: 1, To: 2, Kind: api.LinkTB5, BitsPerS: gbits(50), Measured: true, TogetherBitsPerS: gbits(88)}, {From: 0, To: 3, Kind: api.LinkTB5}}
 	return p
 }
 

@@ -114,7 +114,11 @@ func (n Names) pathVerdict(r api.LinkRow) string {
 
 // paths writes the table of paths, measured or not.
 func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
-	table := v.table("FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "UP", "DOWN", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT")
+	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "UP", "DOWN", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT"}
+	if areAlike(rows, func(r api.LinkRow) any { from, to := in.of(r); return [2]string{from, to} }) {
+		heading[4] = "ADDRESS"
+	}
+	table := v.table(heading...)
 	for _, r := range rows {
 		from, to := in.of(r)
 		between := none
@@ -125,6 +129,17 @@ func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
 			half(r.RTTUS), half(r.JitterUS), v.age(r), join(" ", n.pathVerdict(r), simulated(r.Simulated)))
 	}
 	fmt.Fprint(w, table)
+}
+
+// areAlike reports whether two rows are of the same nodes and kind, and alike in what of gives.
+func areAlike(rows []api.LinkRow, of func(api.LinkRow) any) bool {
+	seen := map[any]bool{}
+	return slices.ContainsFunc(rows, func(r api.LinkRow) bool {
+		key := [...]any{r.From, r.To, r.Kind, of(r)}
+		was := seen[key]
+		seen[key] = true
+		return was
+	})
 }
 
 func orNone(s string) string { return cmp.Or(s, none) }
@@ -180,8 +195,15 @@ func mirrors(a, b api.LinkRow) bool {
 
 // measuredPaths writes the table of what ways between nodes give, each direction.
 func (v View) measuredPaths(w *Page, list api.LinkListResult, nodes []api.NodeView, n Names) {
-	table := v.table("BETWEEN", "AND", "KIND", "+ADDRESS", "+CABLE", "THERE", "BACK", "RTT/2", "JITTER/2", "+LOSS", "MEASURED", "VERDICT")
-	for _, r := range folded(sorted(turned(list.Rows, nodes), nodes)) {
+	rows := folded(sorted(turned(list.Rows, nodes), nodes))
+	heading := []string{"BETWEEN", "AND", "KIND", "+ADDRESS", "+CABLE", "THERE", "BACK", "RTT/2", "JITTER/2", "+LOSS", "MEASURED", "VERDICT"}
+	if areAlike(rows, func(r api.LinkRow) any { return r.Link }) {
+		heading[3] = "ADDRESS"
+	} else if areAlike(rows, func(api.LinkRow) any { return nil }) {
+		heading[4] = "CABLE"
+	}
+	table := v.table(heading...)
+	for _, r := range rows {
 		cable := none
 		if r.Link.Valid() {
 			cable = n.link(r.Link)
@@ -192,6 +214,10 @@ func (v View) measuredPaths(w *Page, list api.LinkListResult, nodes []api.NodeVi
 		}
 		table.Row(n.Of(r.From), n.Of(r.To), kindWord(r.Kind), orNone(address(r.Name)), cable, rate(r.UpBitsPerS), rate(r.DownBitsPerS),
 			half(r.RTTUS), half(r.JitterUS), given(r.LossRatio, text.Percent), measured, join(" ", n.pathVerdict(r), simulated(r.Simulated)))
+		if t := r.Together; t != nil {
+			table.Row(n.Of(r.From), n.Of(r.To), fmt.Sprintf("%d %s together", len(t.Sinks), kindWord(r.Kind)), none, none, rate(t.UpBitsPerS), rate(t.DownBitsPerS),
+				none, none, none, v.age(r), orNone(join(" ", because(t.Reason), simulated(r.Simulated))))
+		}
 	}
 	fmt.Fprint(w, table)
 }

@@ -96,6 +96,9 @@ func planLinks(w *Page, p api.Plan) {
 		if l.BitsPerS != nil {
 			speed = text.BitsPerS(*l.BitsPerS) + choose(l.Measured, " measured", " negotiated")
 		}
+		if l.TogetherBitsPerS != nil {
+			speed += ", " + text.BitsPerS(*l.TogetherBitsPerS) + " with the others of the pair"
+		}
 		table.Row("rank "+strconv.Itoa(l.From), "rank "+strconv.Itoa(l.To), kindWord(l.Kind), speed)
 	}
 	fmt.Fprint(w, table)

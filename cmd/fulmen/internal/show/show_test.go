@@ -106,6 +106,11 @@ func screens(t *testing.T) map[string]func(*Page) {
 			all := untestedLinks()
 			view.Link(w, api.LinkGetResult{Cable: all.Cables[0], Rows: all.Rows[:1]}, clusterNodes())
 		},
+		"links_cables":    func(w *Page) { view.Links(w, alikeLinks(false), clusterNodes()) },
+		"links_addresses": func(w *Page) { view.Links(w, alikeLinks(true), clusterNodes()) },
+		"link_addresses": func(w *Page) {
+			view.Link(w, api.LinkGetResult{Cable: clusterLinks().Cables[0], Rows: alikeLinks(true).Rows}, clusterNodes())
+		},
 		"links_none":       func(w *Page) { view.Links(w, api.LinkListResult{}, clusterNodes()) },
 		"links_history":    func(w *Page) { view.History(w, clusterHistory(), clusterNodes()) },
 		"links_unmeasured": func(w *Page) { view.History(w, api.LinkHistoryResult{}, nil) },

@@ -186,3 +186,21 @@ func dockedLink() api.LinkGetResult {
 		},
 	}}
 }
+
+// alikeLinks are two cables between the same Macs that were measured together too, and with a
+// second address of the first where that is asked for.
+func alikeLinks(secondAddress bool) api.LinkListResult {
+	all := clusterLinks()
+	twice := link(end(studio, 2), end(second, 2))
+	first := all.Rows[0]
+	other := first
+	other.Link, other.Name = twice, string(second)+"/169.254.2.2"
+	first.Together = &api.LinkTogether{Sinks: []netip.Addr{netip.MustParseAddr("169.254.1.2"), netip.MustParseAddr("169.254.2.2")}, UpBitsPerS: ptr(int64(88e9)), DownBitsPerS: ptr(int64(99e9))}
+	all.Rows = []api.LinkRow{first, other, all.Rows[1]}
+	if secondAddress {
+		again := all.Rows[0]
+		again.Name, again.Together = string(second)+"/10.1.1.2", &api.LinkTogether{Sinks: first.Together.Sinks, Reason: api.ReasonProtocolTooOld}
+		all.Rows = append(all.Rows, again)
+	}
+	return all
+}

@@ -30,7 +30,7 @@ type asking struct {
 	amount Amount
 	key    []byte // the peer's public key
 	token  []byte
-	port   uint16
+	ports  []uint16 // of the path, and of those beside it
 	notify func(step string, done float64)
 
 	seen    atomic.Int64 // grows with everything that arrives
@@ -47,36 +47,59 @@ func (m *asking) announce(within time.Duration) error {
 	if m.amount == AmountFull {
 		params.MaxBytes = fullBytes
 	}
+	for _, p := range m.path.Beside {
+		params.Beside = append(params.Beside, p.Sink)
+		params.MaxBytes += briefBytes
+	}
 	ctx, cancel := native.WithTimeout(m.ctx, m.prober.cfg.Clock, leaveWithin, m.path.Peer.Display()+" to allow the measurement")
 	defer cancel()
 	var leave api.PeerMeasureResult
 	if err := m.prober.cfg.Peers.Call(ctx, m.path.Peer, "peer.measure", params, &leave); err != nil {
 		return err
 	}
-	if len(leave.Token) != tokenBytes || leave.Port <= 0 || leave.Port > 65535 {
-		return m.implausible("its permission has no valid token or port")
+	m.token = leave.Token
+	if n := len(leave.Ports); n != 0 && n != len(m.path.Beside) {
+		return m.implausible("its permission is for other addresses")
 	}
-	m.token, m.port = leave.Token, uint16(leave.Port)
+	for _, port := range append([]int{leave.Port}, leave.Ports...) {
+		if len(leave.Token) != tokenBytes || port <= 0 || port > 65535 {
+			return m.implausible("its permission has no valid token or port")
+		}
+		m.ports = append(m.ports, uint16(port))
+	}
 	return nil
 }
 
-// open makes a connection on the path whose other end has proved to be the
-// peer. It is closed when the measurement ends.
+// measuresTogether reports whether the peer has given leave for all paths. One of a version
+// before this gives it for the first alone.
+func (m *asking) measuresTogether() error {
+	if len(m.ports) == 1+len(m.path.Beside) {
+		return nil
+	}
+	peer := m.path.Peer.Display()
+	return api.Errorf(api.ReasonProtocolTooOld, peer, "Fulmen on %s measures one path at a time.", peer)
+}
+
+// open makes a connection on the path, or by its number in turn on one of those that are
+// measured together, whose other end has proved to be the peer. It is closed when the
+// measurement ends.
 func (m *asking) open(why purpose, number int) (net.Conn, error) {
-	to := netip.AddrPortFrom(native.Zoned(m.path.Sink, m.path.Interface), m.port)
-	ctx, cancel := native.WithTimeout(m.ctx, m.prober.cfg.Clock, proveWithin, fmt.Sprintf("%s to answer at %s", m.path.Peer.Display(), m.path.Sink))
+	at := number % (1 + len(m.path.Beside))
+	path := append([]profile.Path{m.path}, m.path.Beside...)[at]
+	to := netip.AddrPortFrom(native.Zoned(path.Sink, path.Interface), m.ports[at])
+	ctx, cancel := native.WithTimeout(m.ctx, m.prober.cfg.Clock, proveWithin, fmt.Sprintf("%s to answer at %s", path.Peer.Display(), path.Sink))
 	defer cancel()
-	conn, err := m.prober.cfg.Sockets.Dial(ctx, m.path.Interface, m.path.Source, to)
+	conn, err := m.prober.cfg.Sockets.Dial(ctx, path.Interface, path.Source, to)
 	if err != nil {
-		return nil, m.silent(ctx, err)
+		return nil, m.silent(ctx, path.Sink, err)
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	if err := m.prove(conn, why, number); err != nil {
+	if err := m.prove(conn, path.Sink, why, number); err != nil {
 		conn.Close()
-		return nil, m.silent(ctx, err)
+		return nil, m.silent(ctx, path.Sink, err)
 	}
 	if !stop() {
-		return nil, m.silent(ctx, nil)
+		return nil, m.silent(ctx, path.Sink, nil)
 	}
 	context.AfterFunc(m.ctx, func() { drop(conn) })
 	return conn, nil
@@ -84,32 +107,32 @@ func (m *asking) open(why purpose, number int) (net.Conn, error) {
 
 // silent is why a connection did not come about; that the time for it has
 // passed means that nobody answers.
-func (m *asking) silent(ctx context.Context, err error) error {
+func (m *asking) silent(ctx context.Context, sink netip.Addr, err error) error {
 	waited, ok := errors.AsType[*native.DeadlineError](context.Cause(ctx))
 	if !ok || m.ctx.Err() != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	return api.Errorf(api.ReasonUnreachable, m.path.Peer.Display(), "%s does not answer at %s.", m.path.Peer.Display(), m.path.Sink).
+	return api.Errorf(api.ReasonUnreachable, m.path.Peer.Display(), "%s does not answer at %s.", m.path.Peer.Display(), sink).
 		WithWait(waited.WaitingFor)
 }
 
 // prove shows who this node is, and sees who the other one is. Whoever speaks
 // otherwise is somebody else.
-func (m *asking) prove(conn net.Conn, why purpose, number int) error {
-	err := m.exchange(conn, why, number)
+func (m *asking) prove(conn net.Conn, sink netip.Addr, why purpose, number int) error {
+	err := m.exchange(conn, sink, why, number)
 	if _, ok := errors.AsType[*frame.TooLongError](err); ok || errors.Is(err, errFrame) {
-		return api.NewError(api.ReasonWrongIdentity, m.path.Sink.String())
+		return api.NewError(api.ReasonWrongIdentity, sink.String())
 	}
 	return err
 }
 
-func (m *asking) exchange(conn net.Conn, why purpose, number int) error {
+func (m *asking) exchange(conn net.Conn, sink netip.Addr, why purpose, number int) error {
 	challenge, err := frame.Read(conn, nonceBytes)
 	if err != nil {
 		return err
 	}
 	b := bond{
-		measurement: m.id, measurer: m.prober.cfg.Peers.Self(), measured: m.path.Peer, sink: m.path.Sink, token: m.token,
+		measurement: m.id, measurer: m.prober.cfg.Peers.Self(), measured: m.path.Peer, sink: sink, token: m.token,
 		purpose: why, stream: number, challenge: challenge, nonce: drawn(nonceBytes),
 	}
 	data, err := json.Marshal(hello{Purpose: why, Stream: number, Nonce: b.nonce, Proof: ed25519.Sign(m.prober.cfg.Key, b.dialled())})
@@ -130,7 +153,7 @@ func (m *asking) exchange(conn net.Conn, why purpose, number int) error {
 		return api.NewError(w.Refused, m.path.Peer.Display())
 	}
 	if !ed25519.Verify(m.key, b.answered(), w.Proof) {
-		return api.NewError(api.ReasonWrongIdentity, m.path.Sink.String())
+		return api.NewError(api.ReasonWrongIdentity, sink.String())
 	}
 	return nil
 }

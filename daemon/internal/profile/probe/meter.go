@@ -49,18 +49,19 @@ const (
 	gained  = 1.05
 )
 
-// planOf is how a direction is measured, where a round trip takes so long.
+// planOf is how a direction is measured, where a round trip takes so long, over so many
+// paths, which have as many connections each.
 // A connection doubles its speed each round trip until it has found its own.
-func planOf(amount Amount, rtt time.Duration, streams int) plan {
+func planOf(amount Amount, rtt time.Duration, streams, paths int) plan {
 	if amount == AmountFull {
 		slot := min(max(50*time.Millisecond, 8*rtt), 300*time.Millisecond)
-		return plan{streams: 1, find: true, slot: slot, warmUp: min(10*slot, 1200*time.Millisecond), lasts: time.Second, bytes: fullBytes}
+		return plan{streams: paths, find: true, slot: slot, warmUp: min(10*slot, 1200*time.Millisecond), lasts: time.Second, bytes: fullBytes}
 	}
 	if streams <= 0 {
 		streams = 2
 	}
 	slot := min(max(5*time.Millisecond, 4*rtt), 100*time.Millisecond)
-	return plan{streams: min(streams, maxStreams), slot: slot, warmUp: 8 * slot, lasts: 50 * time.Millisecond, bytes: 32 << 20}
+	return plan{streams: min(streams, maxStreams/paths) * paths, slot: slot, warmUp: 8 * slot, lasts: 50 * time.Millisecond, bytes: 32 << 20}
 }
 
 // step is what to do next.
@@ -114,12 +115,12 @@ func (m *meter) add(c count) step {
 		return m.measure(c)
 	}
 	switch {
-	case m.streams > 1 && now <= m.best*gained:
+	case m.best > 0 && now <= m.best*gained:
 		m.streams /= 2
 		m.find = false
 		m.restart()
 		return stepFewer
-	case m.streams < maxStreams:
+	case 2*m.streams <= maxStreams:
 		m.best = now
 		m.streams *= 2
 		m.restart()

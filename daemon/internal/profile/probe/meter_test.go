@@ -46,22 +46,22 @@ func TestMeter(t *testing.T) {
 		streams int
 		longest time.Duration
 	}{
-		{"steady", planOf(AmountFull, 0, 0), steady(1e9), 1e9, 1, 1500 * time.Millisecond},
-		{"slow start", planOf(AmountFull, 0, 0), grows(1e10), 1e10, 1, 2 * time.Second},
-		{"a long way", planOf(AmountFull, 20*time.Millisecond, 0), grows(1e9), 1e9, 1, 3 * time.Second},
-		{"each connection has its share", planOf(AmountFull, 0, 0), func(_ time.Duration, n int) float64 { return 3e9 * float64(min(n, 3)) }, 9e9, 4, 2 * time.Second},
-		{"more connections are in each other's way", planOf(AmountFull, 0, 0), func(_ time.Duration, n int) float64 { return 9e9 / float64(n) }, 9e9, 1, 2 * time.Second},
-		{"a bucket that runs empty", planOf(AmountFull, 0, 0), func(since time.Duration, _ int) float64 {
+		{"steady", planOf(AmountFull, 0, 0, 1), steady(1e9), 1e9, 1, 1500 * time.Millisecond},
+		{"slow start", planOf(AmountFull, 0, 0, 1), grows(1e10), 1e10, 1, 2 * time.Second},
+		{"a long way", planOf(AmountFull, 20*time.Millisecond, 0, 1), grows(1e9), 1e9, 1, 3 * time.Second},
+		{"each connection has its share", planOf(AmountFull, 0, 0, 1), func(_ time.Duration, n int) float64 { return 3e9 * float64(min(n, 3)) }, 9e9, 4, 2 * time.Second},
+		{"more connections are in each other's way", planOf(AmountFull, 0, 0, 1), func(_ time.Duration, n int) float64 { return 9e9 / float64(n) }, 9e9, 1, 2 * time.Second},
+		{"a bucket that runs empty", planOf(AmountFull, 0, 0, 1), func(since time.Duration, _ int) float64 {
 			if since < 20*time.Millisecond {
 				return 1e10
 			}
 			return 1e8
 		}, 1e8, 1, 3 * time.Second},
-		{"never at rest", planOf(AmountFull, 0, 0), func(since time.Duration, _ int) float64 { return 1e6 * float64(since/time.Millisecond) }, 0, 1, 5 * time.Second},
-		{"refresh of what is fast", planOf(AmountRefresh, 0, 4), steady(4e10), 4e10, 4, 30 * time.Millisecond},
-		{"refresh of what is slow", planOf(AmountRefresh, 0, 1), steady(1e7), 1e7, 1, 100 * time.Millisecond},
-		{"refresh without knowing more", planOf(AmountRefresh, 0, 0), steady(1e9), 1e9, 2, 100 * time.Millisecond},
-		{"refresh after slow start", planOf(AmountRefresh, 8*time.Millisecond, 1), grows(1e9), 1e9, 1, 300 * time.Millisecond},
+		{"never at rest", planOf(AmountFull, 0, 0, 1), func(since time.Duration, _ int) float64 { return 1e6 * float64(since/time.Millisecond) }, 0, 1, 5 * time.Second},
+		{"refresh of what is fast", planOf(AmountRefresh, 0, 4, 1), steady(4e10), 4e10, 4, 30 * time.Millisecond},
+		{"refresh of what is slow", planOf(AmountRefresh, 0, 1, 1), steady(1e7), 1e7, 1, 100 * time.Millisecond},
+		{"refresh without knowing more", planOf(AmountRefresh, 0, 0, 1), steady(1e9), 1e9, 2, 100 * time.Millisecond},
+		{"refresh after slow start", planOf(AmountRefresh, 8*time.Millisecond, 1, 1), grows(1e9), 1e9, 1, 300 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
@@ -89,7 +89,7 @@ func FuzzMeter(f *testing.F) {
 		if full {
 			amount = AmountFull
 		}
-		m := newMeter(planOf(amount, 0, 3))
+		m := newMeter(planOf(amount, 0, 3, 1))
 		var c count
 		for i := 0; i+1 < len(data); i += 2 {
 			c.at += time.Duration(data[i]) * time.Millisecond

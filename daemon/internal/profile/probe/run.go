@@ -29,6 +29,9 @@ func (m *asking) run(within time.Duration) error {
 	defer conn.Close()
 	go watch(m.ctx, clock, &m.seen, stalledAfter, func() { m.cancel(m.stalled()) })
 	m.control = newControl(conn, &m.seen)
+	if err := m.measuresTogether(); err != nil {
+		return err
+	}
 	rounds, err := m.roundTrips()
 	m.result.RTTUS, m.result.JitterUS, m.result.LossRatio = rounds.median(), rounds.jitter(), rounds.loss()
 	m.result.RTTSamples = len(rounds.times)
@@ -37,10 +40,10 @@ func (m *asking) run(within time.Duration) error {
 	}
 	m.noise = noise()
 	rtt := time.Duration(*m.result.RTTUS * float64(time.Microsecond))
-	if m.result.UpBitsPerS, err = m.transfer(forUp, planOf(m.amount, rtt, m.path.Streams), 0.1); err != nil {
+	if m.result.UpBitsPerS, err = m.transfer(forUp, planOf(m.amount, rtt, m.path.Streams, 1+len(m.path.Beside)), 0.1); err != nil {
 		return err
 	}
-	if m.result.DownBitsPerS, err = m.transfer(forDown, planOf(m.amount, rtt, m.path.Streams), 0.55); err != nil {
+	if m.result.DownBitsPerS, err = m.transfer(forDown, planOf(m.amount, rtt, m.path.Streams, 1+len(m.path.Beside)), 0.55); err != nil {
 		return err
 	}
 	m.notify("done", 1)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,8 @@ type visit struct {
 	params  api.PeerMeasureParams
 	token   []byte
 	began   time.Duration
-	leave   func() // gives back what Leave took
-	listen  net.Listener
+	leave   func()         // gives back what Leave took
+	listens []net.Listener // at the path's address, and at those beside it
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	working sync.WaitGroup
@@ -55,20 +56,35 @@ type slot struct {
 
 var errOver = errors.New("the measurement is over")
 
-// prepare takes what is needed and listens. Where it fails, nothing is kept.
-func (v *visit) prepare(ctx context.Context, iface string) (port int, err error) {
+// prepare takes what is needed and listens at each address, on its interface. Where it
+// fails, nothing is kept.
+func (v *visit) prepare(ctx context.Context, ifaces []string) (ports []int, err error) {
 	if v.leave, err = v.prober.cfg.Leave(ctx, v.from, v.params); err != nil {
-		return 0, err
+		return nil, err
 	}
 	v.ctx, v.cancel = context.WithCancelCause(v.prober.base)
-	v.listen, err = v.prober.cfg.Sockets.Listen(v.ctx, iface, netip.AddrPortFrom(v.params.Sink, 0))
-	if err != nil {
-		v.cancel(nil)
-		v.leave()
-		v.prober.cfg.Log.Info("cannot listen for a measurement", "interface", iface, "error", err)
-		return 0, api.Errorf(api.ReasonLinkGone, iface, "%s cannot listen on %s.", v.prober.cfg.Peers.Self().Display(), iface)
+	for i, sink := range v.sinks() {
+		listen, err := v.prober.cfg.Sockets.Listen(v.ctx, ifaces[i], netip.AddrPortFrom(sink, 0))
+		if err != nil {
+			v.stopListening()
+			v.cancel(nil)
+			v.leave()
+			v.prober.cfg.Log.Info("cannot listen for a measurement", "interface", ifaces[i], "error", err)
+			return nil, api.Errorf(api.ReasonLinkGone, ifaces[i], "%s cannot listen on %s.", v.prober.cfg.Peers.Self().Display(), ifaces[i])
+		}
+		v.listens = append(v.listens, listen)
+		ports = append(ports, listen.Addr().(*net.TCPAddr).Port)
 	}
-	return v.listen.Addr().(*net.TCPAddr).Port, nil
+	return ports, nil
+}
+
+// sinks are the addresses at which connections come.
+func (v *visit) sinks() []netip.Addr { return append([]netip.Addr{v.params.Sink}, v.params.Beside...) }
+
+func (v *visit) stopListening() {
+	for _, l := range v.listens {
+		l.Close()
+	}
 }
 
 // serve serves the measurement to its end, and gives back what it took.
@@ -76,10 +92,12 @@ func (v *visit) serve(within time.Duration) {
 	clock := v.prober.cfg.Clock
 	ctx, stop := native.WithTimeout(v.ctx, clock, within, "the measurement by "+v.from.Display())
 	v.ctx = ctx
-	context.AfterFunc(ctx, func() { v.listen.Close() })
+	context.AfterFunc(ctx, v.stopListening)
 	v.noise = noise()
 	v.arrived.clock, v.arrived.notify = clock, v.count
-	v.working.Go(v.accept)
+	for _, l := range v.listens {
+		v.working.Go(func() { v.accept(l) })
+	}
 	v.working.Go(func() { watch(ctx, clock, &v.seen, leftAfter, func() { v.cancel(errStalled) }) })
 	v.working.Go(func() {
 		first, done := native.WithTimeout(ctx, clock, comeWithin, "the first connection of "+v.from.Display())
@@ -92,7 +110,7 @@ func (v *visit) serve(within time.Duration) {
 	})
 	<-ctx.Done()
 	v.prober.cfg.Log.Debug("measured by another node", "node", v.from, "sink", v.params.Sink, "end", context.Cause(ctx))
-	v.listen.Close()
+	v.stopListening()
 	v.up.close()
 	v.down.close()
 	v.working.Wait()
@@ -153,10 +171,10 @@ var errTooMuch = errors.New("more bytes than were announced")
 
 // accept takes the measurement's connections until it is over. Where too many
 // are about to prove who they are, the oldest has to go.
-func (v *visit) accept() {
+func (v *visit) accept(at net.Listener) {
 	var unproven []net.Conn // the oldest first; those that proved themselves go unharmed
 	for {
-		conn, err := v.listen.Accept()
+		conn, err := at.Accept()
 		if err != nil {
 			v.cancel(cmp.Or(context.Cause(v.ctx), err))
 			return
@@ -219,11 +237,11 @@ func (v *visit) judge(conn net.Conn) (slot, []byte, error) {
 		return slot{}, nil, err
 	}
 	local, ok := conn.LocalAddr().(*net.TCPAddr)
-	if !ok || local.AddrPort().Addr().Unmap().WithZone("") != v.params.Sink {
+	if !ok || !slices.Contains(v.sinks(), local.AddrPort().Addr().Unmap().WithZone("")) {
 		return slot{}, nil, api.NewError(api.ReasonProbeTokenInvalid, conn.LocalAddr().String())
 	}
 	b := bond{
-		measurement: v.params.Measurement, measurer: v.from, measured: v.prober.cfg.Peers.Self(), sink: v.params.Sink, token: v.token,
+		measurement: v.params.Measurement, measurer: v.from, measured: v.prober.cfg.Peers.Self(), sink: local.AddrPort().Addr().Unmap().WithZone(""), token: v.token,
 		purpose: h.Purpose, stream: h.Stream, challenge: challenge, nonce: h.Nonce,
 	}
 	if !ed25519.Verify(v.key, b.dialled(), h.Proof) {
@@ -278,6 +296,9 @@ func (v *visit) use(conn net.Conn, place slot) {
 func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.PeerMeasureParams) (any, error) {
 	from := caller.Node()
 	params.Sink = params.Sink.Unmap().WithZone("")
+	for i, a := range params.Beside {
+		params.Beside[i] = a.Unmap().WithZone("")
+	}
 	switch {
 	case !params.Measurement.Valid():
 		return nil, api.NewError(api.ReasonMissingField, "measurement")
@@ -285,6 +306,8 @@ func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.P
 		return nil, api.NewError(api.ReasonBadValue, "transport")
 	case !params.Sink.IsValid():
 		return nil, api.NewError(api.ReasonMissingField, "sink")
+	case len(params.Beside) >= maxStreams || !areApart(append([]netip.Addr{params.Sink}, params.Beside...)):
+		return nil, api.NewError(api.ReasonBadValue, "beside")
 	case params.MaxBytes <= 0:
 		return nil, api.NewError(api.ReasonBadValue, "max_bytes")
 	case params.DeadlineS <= 0 || params.DeadlineS > math.MaxInt32:
@@ -294,9 +317,13 @@ func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.P
 	if !ok {
 		return nil, api.NewError(api.ReasonNoSuchNode, from.Display())
 	}
-	iface, ok := p.cfg.Interface(params.Sink)
-	if !ok {
-		return nil, api.Errorf(api.ReasonAddressLost, params.Sink.String(), "%s does not have the address %s.", p.cfg.Peers.Self().Display(), params.Sink)
+	var ifaces []string
+	for _, sink := range append([]netip.Addr{params.Sink}, params.Beside...) {
+		iface, ok := p.cfg.Interface(sink)
+		if !ok {
+			return nil, api.Errorf(api.ReasonAddressLost, sink.String(), "%s does not have the address %s.", p.cfg.Peers.Self().Display(), sink)
+		}
+		ifaces = append(ifaces, iface)
 	}
 	if err := p.begin(ctx, from); err != nil {
 		return nil, err
@@ -305,13 +332,23 @@ func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.P
 		prober: p, from: from, key: key, params: params, token: drawn(tokenBytes), began: p.cfg.Clock.Boot(),
 		used: map[slot]bool{}, known: map[net.Conn]bool{}, here: make(chan struct{}),
 	}
-	port, err := v.prepare(ctx, iface)
+	ports, err := v.prepare(ctx, ifaces)
 	if err != nil {
 		p.end(from, 0)
 		return nil, err
 	}
 	go v.serve(min(time.Duration(params.DeadlineS*float64(time.Second)), visitWithin))
-	return api.PeerMeasureResult{Token: v.token, Port: port}, nil
+	return api.PeerMeasureResult{Token: v.token, Port: ports[0], Ports: ports[1:]}, nil
+}
+
+// areApart reports whether addresses are valid, and each there once.
+func areApart(all []netip.Addr) bool {
+	for i, a := range all {
+		if !a.IsValid() || slices.Contains(all[:i], a) {
+			return false
+		}
+	}
+	return true
 }
 
 // begin takes the one place there is for a node that measures this one. It

@@ -36,6 +36,10 @@ func TestRefusedAnnouncements(t *testing.T) {
 		"over RDMA":            {func(p *api.PeerMeasureParams) { p.Transport = api.TransportRDMA }, laptop, api.ReasonBadValue},
 		"of no address":        {func(p *api.PeerMeasureParams) { p.Sink = netip.Addr{} }, laptop, api.ReasonMissingField},
 		"of another's address": {func(p *api.PeerMeasureParams) { p.Sink = laptopAt }, laptop, api.ReasonAddressLost},
+		"beside itself":        {func(p *api.PeerMeasureParams) { p.Beside = []netip.Addr{studioAt} }, laptop, api.ReasonBadValue},
+		"beside no address":    {func(p *api.PeerMeasureParams) { p.Beside = make([]netip.Addr, 1) }, laptop, api.ReasonBadValue},
+		"beside too many":      {func(p *api.PeerMeasureParams) { p.Beside = manyAddresses() }, laptop, api.ReasonBadValue},
+		"beside another's":     {func(p *api.PeerMeasureParams) { p.Beside = []netip.Addr{laptopAt} }, laptop, api.ReasonAddressLost},
 		"of no bytes":          {func(p *api.PeerMeasureParams) { p.MaxBytes = 0 }, laptop, api.ReasonBadValue},
 		"without an end":       {func(p *api.PeerMeasureParams) { p.DeadlineS = 1e300 }, laptop, api.ReasonBadValue},
 		"in no time":           {func(p *api.PeerMeasureParams) { p.DeadlineS = -1 }, laptop, api.ReasonBadValue},
@@ -141,16 +145,15 @@ func TestConnectionsThatDoNotBelong(t *testing.T) {
 		try := func(by api.NodeID, change func(b *bond)) bool {
 			b := right
 			change(&b)
-			m := &asking{prober: r.laptop, ctx: r.t.Context(), id: b.measurement, path: there, token: b.token, port: uint16(leave.Port)}
+			m := &asking{prober: r.laptop, ctx: r.t.Context(), id: b.measurement, path: there, token: b.token, ports: []uint16{uint16(leave.Port)}}
 			m.prober = &Prober{cfg: r.laptop.cfg}
 			m.prober.cfg.Key = key(by)
 			m.key, _ = members(studio)
-			m.path.Sink = b.sink
-			to := netip.AddrPortFrom(studioAt, m.port)
+			to := netip.AddrPortFrom(studioAt, m.ports[0])
 			conn, err := r.network.Host(string(laptop)).Dial(r.t.Context(), "en1", laptopAt, to)
 			is.NoErr(err)
 			r.t.Cleanup(func() { conn.Close() })
-			return m.prove(conn, b.purpose, b.stream) == nil
+			return m.prove(conn, b.sink, b.purpose, b.stream) == nil
 		}
 		is.True(!try(third, func(*bond) {}))
 		is.True(!try(laptop, func(b *bond) { b.token = make([]byte, tokenBytes) }))
