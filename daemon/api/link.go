@@ -371,6 +371,8 @@ type LinkExportParams struct {
 	Nodes []NodeRef `json:"nodes,omitempty"`
 	// Backend is the one for which a host file or matrix is meant.
 	Backend Backend `json:"backend,omitempty"`
+	// Networks are as in Placement; for a host file.
+	Networks []string `json:"networks,omitempty"`
 }
 
 // LinkExportResult is the text of the file.

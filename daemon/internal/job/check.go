@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 // Limits of a request that no other part has a reason to know.
@@ -16,7 +17,6 @@ const (
 	maxName      = 128 // bytes of a name, a label's key and a request_id
 	maxLabels    = 64
 	maxText      = 1024 // bytes of a label's value
-	maxNetworks  = 32
 	maxPublish   = 16
 	maxRetries   = 1000
 	maxDeadlineS = 1e9
@@ -157,8 +157,6 @@ func checkPlacement(p api.Placement) error {
 		return api.NewError(api.ReasonTooManyRanks, field+".ranks")
 	case wanted > 0 && len(p.Nodes) > wanted:
 		return conflict("nodes", "Name fewer nodes, or use more ranks.", "more nodes must be used than the ranks need")
-	case len(p.Networks) > maxNetworks:
-		return bad(field+".networks", "Name fewer.", "%d networks; at most %d are taken", len(p.Networks), maxNetworks)
 	case p.Rank0 != "" && slices.Contains(p.ExcludedNodes, p.Rank0):
 		return conflict("rank0", "Use another node.", "the node is excluded")
 	}
@@ -179,15 +177,7 @@ func checkPlacement(p api.Placement) error {
 	if p.Rank0 != "" && !p.Rank0.Valid() {
 		return bad(field+".rank0", "Use a node id.", "%q is not a node id", p.Rank0)
 	}
-	for _, n := range p.Networks {
-		if n == "" {
-			return bad(field+".networks", "Name interfaces or networks.", "one is empty")
-		}
-		if err := checkText(field+".networks", n, maxName); err != nil {
-			return err
-		}
-	}
-	return nil
+	return topology.CheckNetworks(field+".networks", p.Networks)
 }
 
 // checkDeadlines refuses times that are none.

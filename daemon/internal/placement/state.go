@@ -2,10 +2,10 @@ package placement
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 // demand is what a spec wants, without contradictions.
@@ -22,9 +22,6 @@ type demand struct {
 	// memory is what each rank needs, or whole what all do, where they have shares.
 	memory, whole int64
 	gpu           api.GPUShare
-	// interfaces and prefixes are the networks that the spec names.
-	interfaces []string
-	prefixes   []netip.Prefix
 }
 
 // demandOf reads a spec. The cause says what is wrong with it.
@@ -86,30 +83,7 @@ func demandOf(spec *api.JobSpec) (demand, *api.Cause) {
 	if d.backend == api.BackendJACCL && d.least > api.MaxMeshRanks {
 		return wrong(api.ReasonTooManyRanks, "ranks", "jaccl joins at most %d ranks, not %d", api.MaxMeshRanks, d.least)
 	}
-	for _, n := range p.Networks {
-		if prefix, err := netip.ParsePrefix(n); err == nil {
-			d.prefixes = append(d.prefixes, prefix.Masked())
-		} else {
-			d.interfaces = append(d.interfaces, n)
-		}
-	}
 	return d, nil
-}
-
-// named reports whether the spec names the network of an address by one of
-// these.
-func (d *demand) named(address netip.Addr, interfaces ...string) bool {
-	for _, i := range interfaces {
-		if i != "" && slices.Contains(d.interfaces, i) {
-			return true
-		}
-	}
-	return contained(d.prefixes, address)
-}
-
-// contained reports whether an address belongs to one of the networks.
-func contained(networks []netip.Prefix, address netip.Addr) bool {
-	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(address.Unmap().WithZone("")) })
 }
 
 // CountsMemory reports whether a plan for a spec among these members can depend on the
@@ -148,6 +122,8 @@ type state struct {
 	// cables and ways are what joins each pair, by pair.
 	cables map[pair][]cable
 	ways   map[pair][]*way
+	// permits are the networks that may carry unencrypted traffic.
+	permits topology.Permitted
 	// sockets are the ways that can be used, as asked for first.
 	sockets map[socketKey][]channel
 	// led is to how many nodes each device leads.
@@ -167,7 +143,7 @@ func pairOf(a, b int) pair { return pair{min(a, b), max(a, b)} }
 // newState indexes the input. The cause says which node that is needed is not a
 // member.
 func newState(in *Input, d demand) (*state, *api.Cause) {
-	s := &state{in: in, demand: d, index: map[api.NodeID]int{}}
+	s := &state{in: in, demand: d, index: map[api.NodeID]int{}, permits: topology.Permit(in.Spec.Placement.Networks, in.Trusted)}
 	count := map[api.NodeID]int{}
 	for i := range in.Nodes {
 		count[in.Nodes[i].ID]++

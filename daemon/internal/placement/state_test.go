@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"net/netip"
 	"testing"
 
 	"github.com/matryer/is"
@@ -57,17 +56,4 @@ func TestDemands(t *testing.T) {
 			is.Equal([]int{d.least, d.most}, []int{c.least, c.most})
 		})
 	}
-}
-
-// A network is named by an interface of either end, or by a prefix of any form of the address.
-func TestNamedNetworks(t *testing.T) {
-	is := is.New(t)
-	d, _ := demandOf(&api.JobSpec{Placement: api.Placement{Networks: []string{"10.1.2.3/8", "en5", "fe80::/64"}}})
-	for address, want := range map[string]bool{"10.9.9.9": true, "::ffff:10.9.9.9": true, "fe80::1%en0": true, "11.0.0.1": false} {
-		is.Equal(d.named(netip.MustParseAddr(address), "en0"), want)
-	}
-	other := netip.MustParseAddr("11.0.0.1")
-	is.True(d.named(other, "en0", "en5"))
-	d.interfaces = append(d.interfaces, "")
-	is.True(!d.named(other, "")) // an interface that is not told has no name
 }

@@ -208,15 +208,7 @@ func (n *Node) portSpeed(name string) int64 {
 
 // permitted reports whether unencrypted traffic may use the way.
 func (s *state) permitted(w *way) bool {
-	if w.thunderbolt {
-		return true
-	}
-	for _, a := range w.addresses {
-		if s.demand.named(a, w.interfaces[0], w.interfaces[1]) || contained(s.in.Trusted, a) {
-			return true
-		}
-	}
-	return false
+	return w.thunderbolt || s.permits.Has(w.interfaces, w.addresses)
 }
 
 // socketChannels are what can join a pair by sockets, the best first: cables alone, and none

@@ -18,6 +18,13 @@ func (g Graph) Export(p api.LinkExportParams, find func(api.NodeRef) (api.NodeID
 	if err != nil {
 		return api.LinkExportResult{}, err
 	}
+	if err := CheckNetworks("networks", p.Networks); err != nil {
+		return api.LinkExportResult{}, err
+	}
+	if len(p.Networks) > 0 && p.Form != api.ExportHostfile {
+		return api.LinkExportResult{}, api.Errorf(api.ReasonBadValue, "networks", "networks: only a host file names addresses").WithRemedy("Leave them out.")
+	}
+	g.Named = p.Networks
 	result := api.LinkExportResult{Notes: g.Notes}
 	switch p.Form {
 	case api.ExportJSON:

@@ -133,6 +133,8 @@ type Graph struct {
 	// Trusted are the networks that the node's configuration trusts for unencrypted traffic, for
 	// a host file.
 	Trusted []netip.Prefix
+	// Named are the interfaces and networks that may carry it besides, as a person names them.
+	Named []string
 
 	index  *index
 	cables []*cable

@@ -20,7 +20,7 @@ type host struct {
 // all, by id). MLX reads IPv4 addresses and host names only, so IPv6 is left out.
 //
 //   - ring: the addresses at which the rank before reaches each rank, as many
-//     everywhere, over Thunderbolt or over networks that are trusted;
+//     everywhere, over Thunderbolt or over networks that are named or trusted;
 //   - jaccl, jaccl-ring: the addresses of each rank in the order of [Network], the
 //     first of rank 0 being the one that all reach, and the device matrix;
 //   - auto and the empty backend: the first of jaccl, jaccl-ring and ring that
@@ -118,7 +118,7 @@ func (g Graph) ringEdge(from, to *node, rows map[api.LinkRowKey]int64, notes, mi
 	switch {
 	case len(all) > 0:
 	case isUntrusted:
-		missing.add(api.ReasonNetworkNotTrusted, pairSubject(from, to), "%s reaches %s only over a network that is not trusted", from.displayName(), to.displayName())
+		missing.add(api.ReasonNetworkNotTrusted, pairSubject(from, to), "%s reaches %s only over a network that is neither named nor trusted", from.displayName(), to.displayName())
 	default:
 		missing.add(api.ReasonNoPath, pairSubject(from, to), "%s reaches no IPv4 address of %s", from.displayName(), to.displayName())
 	}
@@ -153,7 +153,7 @@ func (n *node) prefixOf(address netip.Addr) netip.Prefix {
 
 // trusts reports whether unencrypted traffic may use the network of a path.
 func (g Graph) trusts(p *Path) bool {
-	return slices.ContainsFunc(g.Trusted, func(n netip.Prefix) bool { return n.Contains(p.Address.WithZone("")) })
+	return Permit(g.Named, g.Trusted).Has([2]string{p.Interface, p.PeerInterface}, [2]netip.Addr{p.Source, p.Address})
 }
 
 // speeds are the slower directions of what was measured over sockets.
@@ -222,7 +222,7 @@ func (g Graph) coordinator(ranks []*node, notes *noteList) ([]netip.Addr, error)
 	}
 	for _, p := range all {
 		if p.Address == common[0] && !g.trusts(p) && !p.Thunderbolt() {
-			notes.add(api.ReasonNetworkNotTrusted, p.target().String(), "the exchange at the start, of connection data only, runs over a network that is not trusted")
+			notes.add(api.ReasonNetworkNotTrusted, p.target().String(), "the exchange at the start, of connection data only, runs over a network that is neither named nor trusted")
 		}
 	}
 	return common, nil
@@ -247,7 +247,7 @@ func (g Graph) noCoordinator(ranks []*node, all []*Path, reached map[netip.Addr]
 			where = best.String()
 		}
 		if len(g.named(n, ranks[0])) == 0 && len(g.pathsBetween(n, ranks[0])) > 0 {
-			missing.add(api.ReasonNetworkNotTrusted, pairSubject(n, ranks[0]), "%s reaches %s only over a tunnel, or over what is not known, and that is not trusted", n.displayName(), ranks[0].displayName())
+			missing.add(api.ReasonNetworkNotTrusted, pairSubject(n, ranks[0]), "%s reaches %s only over a tunnel, or over what is not known, and that is neither named nor trusted", n.displayName(), ranks[0].displayName())
 			continue
 		}
 		missing.add(api.ReasonNoPath, pairSubject(n, ranks[0]), "%s does not reach %s at %s", n.displayName(), ranks[0].displayName(), where)
@@ -256,7 +256,7 @@ func (g Graph) noCoordinator(ranks []*node, all []*Path, reached map[netip.Addr]
 }
 
 // named lists those of the live paths that may carry JACCL's exchange: tunnels, and what is
-// not known, only where they are trusted.
+// not known, only where they are named or trusted.
 func (g Graph) named(from, to *node) []*Path {
 	return slices.DeleteFunc(g.pathsBetween(from, to), func(p *Path) bool {
 		return (Network{Kind: p.Kind}).kindOrder() > 2 && !g.trusts(p)

@@ -2201,6 +2201,8 @@ export interface LinkExportParams {
   nodes?: NodeRef[];
   /** The one for which a host file or matrix is meant. */
   backend?: Backend;
+  /** As in Placement; for a host file. */
+  networks?: string[];
 }
 
 /** LinkExportResult is the text of the file. */

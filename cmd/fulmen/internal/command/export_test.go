@@ -17,6 +17,7 @@ func TestExport(t *testing.T) {
 	}{
 		{"hostfile", api.LinkExportParams{Form: api.ExportHostfile, Backend: api.BackendAuto}},
 		{"hostfile --backend ring mac-mini mac-studio", api.LinkExportParams{Form: api.ExportHostfile, Backend: api.BackendRing, Nodes: []api.NodeRef{"mac-mini", "mac-studio"}}},
+		{"hostfile --network utun4 --network 10.0.0.0/24,en0", api.LinkExportParams{Form: api.ExportHostfile, Backend: api.BackendAuto, Networks: []string{"utun4", "10.0.0.0/24", "en0"}}},
 		{"matrix --backend jaccl-ring", api.LinkExportParams{Form: api.ExportMatrix, Backend: api.BackendJACCLRing}},
 		{"dot", api.LinkExportParams{Form: api.ExportDOT}},
 		{"json", api.LinkExportParams{Form: api.ExportJSON}},
@@ -35,7 +36,7 @@ func TestExport(t *testing.T) {
 			is.Equal(r.err.String(), "fulmen: The cable is slow.\n")
 		})
 	}
-	for _, args := range []string{"export dot mac-mini", "export hostfile --backend mpi", "export picture"} {
+	for _, args := range []string{"export dot mac-mini", "export hostfile --backend mpi", "export matrix --network en0", "export picture"} {
 		is := is.New(t)
 		r := newRig(t, "")
 		is.Equal(r.app.Run(t.Context(), strings.Fields(args)), api.ExitUsage)

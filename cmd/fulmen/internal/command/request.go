@@ -375,6 +375,9 @@ func (w *wanted) flags(c *cobra.Command) {
 	words(c, "gpu", api.GPUShare("").Values())
 }
 
+// networkUsage is that of --network.
+const networkUsage = "an interface or network (en0, 10.0.0.0/24) that unencrypted traffic may use besides Thunderbolt"
+
 // placeFlags adds those that say on which nodes, over what, and for how long a place
 // is looked for.
 func (w *wanted) placeFlags(c *cobra.Command, ranks string) {
@@ -383,7 +386,7 @@ func (w *wanted) placeFlags(c *cobra.Command, ranks string) {
 	f.StringSliceVar(&w.nodes, "nodes", nil, "nodes that must all be used, separated by commas")
 	f.StringSliceVar(&w.excluded, "exclude", nil, "nodes that must not be used, separated by commas")
 	f.StringVar((*string)(&p.Backend), "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
-	f.StringSliceVar(&p.Networks, "network", nil, "an interface or network (en0, 10.0.0.0/24) that unencrypted traffic may use besides Thunderbolt")
+	f.StringSliceVar(&p.Networks, "network", nil, networkUsage)
 	f.Var(placing, placing.flag, placing.usage)
 	words(c, "backend", api.Backend("").Values())
 }

@@ -23,6 +23,7 @@ type topologyFlags struct {
 	dot      bool
 	nodes    []string
 	backend  string
+	networks []string
 }
 
 func (r *run) topologyCommand() *cobra.Command {
@@ -55,6 +56,7 @@ func (r *run) topologyCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.dot, "dot", false, "the same as --form dot")
 	c.Flags().StringSliceVar(&f.nodes, "node", nil, "only these nodes, in the order of ranks; for a form")
 	c.Flags().StringVar(&f.backend, "backend", "", "the backend that a hostfile or matrix is for")
+	c.Flags().StringSliceVar(&f.networks, "network", nil, networkUsage+"; for a hostfile")
 	return c
 }
 
@@ -73,10 +75,10 @@ func (f *topologyFlags) check(c *cobra.Command) error {
 		return usage("there is no form %q; the forms are %s", f.form, strings.Join(api.ExportForm("").Values(), ", "))
 	case f.backend != "" && !api.Backend(f.backend).Valid():
 		return usage("there is no backend %q; the backends are %s", f.backend, strings.Join(api.Backend("").Values(), ", "))
-	case f.form == "" && (len(f.nodes) > 0 || f.backend != ""):
-		return usage("--node and --backend go with --form")
-	case f.scenario != "" && (len(f.nodes) > 0 || f.backend != ""):
-		return usage("--node and --backend do not go with --scenario")
+	case f.form == "" && (len(f.nodes) > 0 || f.backend != "" || len(f.networks) > 0):
+		return usage("--node, --backend and --network go with --form")
+	case f.scenario != "" && (len(f.nodes) > 0 || f.backend != "" || len(f.networks) > 0):
+		return usage("--node, --backend and --network do not go with --scenario")
 	}
 	return nil
 }
@@ -123,7 +125,7 @@ func (r *run) draw(t show.Topology) error {
 
 // export writes the graph for another tool.
 func (r *run) export(ctx context.Context, c *client.Client, f topologyFlags) error {
-	p := api.LinkExportParams{Form: api.ExportForm(f.form), Backend: api.Backend(f.backend), Nodes: nodeRefs(f.nodes)}
+	p := api.LinkExportParams{Form: api.ExportForm(f.form), Backend: api.Backend(f.backend), Nodes: nodeRefs(f.nodes), Networks: f.networks}
 	return answered(ctx, r, c, "link.export", p, r.exported)
 }
 
@@ -196,6 +198,9 @@ func (r *run) exportForm(form api.ExportForm, short, long, example string) *cobr
 	if form == api.ExportHostfile || form == api.ExportMatrix {
 		c.Use, c.Args, c.ValidArgsFunction = c.Use+" [NODE...]", cobra.ArbitraryArgs, r.nodeWords
 		c.Flags().StringVar(&f.backend, "backend", string(api.BackendAuto), "the backend that it is for: "+strings.Join(api.Backend("").Values(), ", "))
+	}
+	if form == api.ExportHostfile {
+		c.Flags().StringSliceVar(&f.networks, "network", nil, networkUsage)
 	}
 	return c
 }

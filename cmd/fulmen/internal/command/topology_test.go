@@ -22,6 +22,7 @@ func TestTopologyFlagsThatDoNotFit(t *testing.T) {
 		"--form hostfile --backend mpi": "the backends are",
 		"--node a":                      "go with --form",
 		"--backend ring":                "go with --form",
+		"--network en0":                 "go with --form",
 		"--scenario":                    "needs an argument",
 		"--scenario=":                   "needs a name or a file",
 		"--scenario x --dot --node a":   "do not go with --scenario",
