@@ -221,7 +221,7 @@ func TestAnEdgeOverANetwork(t *testing.T) {
 			is := is.New(t)
 			for _, ways := range [][]*way{{c.first, c.next}, {c.next, c.first}} {
 				slices.SortFunc(ways, compareWays)
-				s := &state{in: &Input{Trusted: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}}, nodes: []*Node{&d.nodes[0], &d.nodes[1]}, ways: map[pair][]*way{p: ways}, sockets: map[socketKey][]channel{}}
+				s := &state{permits: topology.Permit([]string{"0.0.0.0/0"}, nil), nodes: []*Node{&d.nodes[0], &d.nodes[1]}, ways: map[pair][]*way{p: ways}, sockets: map[socketKey][]channel{}}
 				edge, found := s.edge(p, tier{backend: api.BackendRing, networks: true}, 1)
 				is.True(found)
 				want := c.first
