@@ -131,7 +131,7 @@ type Cable struct {
 	OneSided bool `json:"one_sided,omitempty"`
 	// RDMA is the verdict.
 	RDMA RDMAVerdict `json:"rdma"`
-	// Style is as what it is drawn: rdma where RDMA is ready, else its kind.
+	// Style is as what it is drawn: rdma where RDMA is ready, or was by the last word of an end that is silent, else its kind.
 	Style LinkKind `json:"style"`
 	// Verdict is how the cable is: as it is plugged, and as Style was measured on it.
 	Verdict LinkVerdict `json:"verdict"`

@@ -21,6 +21,8 @@ type cable struct {
 	// views are what the low and the high end tell; nil where one tells nothing.
 	views [2]*view
 	rdma  readiness.Report
+	// wasReady says that RDMA was ready by what an end that is silent now said last.
+	wasReady bool
 	// peerUUID is the domain of an end that is not known; it orders, and is never shown.
 	peerUUID string
 }

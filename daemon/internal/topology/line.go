@@ -8,8 +8,14 @@ import (
 )
 
 // measureCables says of every cable as what it is drawn, and what was measured over it as
-// that: RDMA where it is ready, else TCP over the paths that are there now.
+// that: RDMA where it is ready, or was by the last word of an end that is silent now, else
+// TCP over the paths that are there now.
 func (m *rowMaker) measureCables(cables []*cable, paths []Path, profiles map[profileKey]*Profile) {
+	for _, c := range cables {
+		if c.Style = c.Kind; c.RDMA == api.RDMAReady || c.wasReady {
+			c.Style = api.LinkRDMA
+		}
+	}
 	over := map[profileKey]*Profile{}
 	for key, p := range profiles {
 		if p.Transport == api.TransportRDMA {
@@ -30,7 +36,7 @@ func (m *rowMaker) measureCables(cables []*cable, paths []Path, profiles map[pro
 	for i := range rows {
 		row := &rows[i]
 		c := m.links[row.Link]
-		if c == nil || (row.Transport == api.TransportRDMA) != (c.RDMA == api.RDMAReady) {
+		if c == nil || (row.Transport == api.TransportRDMA) != (c.Style == api.LinkRDMA) {
 			continue
 		}
 		if old := best[row.Link]; old == nil || isBetter(row, old) {
@@ -38,10 +44,6 @@ func (m *rowMaker) measureCables(cables []*cable, paths []Path, profiles map[pro
 		}
 	}
 	for _, c := range cables {
-		c.Style = c.Kind
-		if c.RDMA == api.RDMAReady {
-			c.Style = api.LinkRDMA
-		}
 		if row := best[c.Link]; c.high != nil && row != nil && c.Verdict != api.VerdictDown {
 			c.LinkNumbers = numbersOf(row, c.low.node.ID)
 			if row.Verdict == api.VerdictSlow {

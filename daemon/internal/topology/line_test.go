@@ -70,6 +70,11 @@ func TestWhatACableIsDrawnAs(t *testing.T) {
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74))
 			reading(n, 1, 0, api.TransportSocket, 60, 52, nil)
 		}, shown{api.LinkTB5, api.VerdictGood, "", 52, 60}},
+		"no RDMA, and an end is silent": {func(n []Node) {
+			n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = new(false), nil
+			reading(n, 0, 1, api.TransportSocket, 60, 52, nil)
+			n[1].Stale = true
+		}, shown{api.LinkTB5, api.VerdictUnknown, "The node does not answer on any path.", 60, 52}},
 		"TCP over an address that is gone": {func(n []Node) {
 			n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = new(false), nil
 			n[0].Reach, n[1].Reach = nil, nil
@@ -86,7 +91,7 @@ func TestWhatACableIsDrawnAs(t *testing.T) {
 		"an end is away": {func(n []Node) {
 			n[1].Stale = true
 			reading(n, 0, 1, api.TransportRDMA, 50, 73, median(74))
-		}, shown{api.LinkTB5, api.VerdictUnknown, "The node does not answer on any path.", 0, 0}},
+		}, shown{api.LinkRDMA, api.VerdictUnknown, "The node does not answer on any path.", 50, 73}},
 		"it carries nothing": {func(n []Node) {
 			n[0].Thunderbolt[0].Negotiated, n[1].Thunderbolt[0].Negotiated = nil, nil
 			for i := range n {

@@ -41,8 +41,13 @@ func (g Graph) RDMACables() []readiness.Cable {
 // judgeRDMA gives every cable its readiness. It needs the loops.
 func (g *Graph) judgeRDMA() {
 	for _, c := range g.cables {
-		c.rdma = readiness.Of(g.rdmaCable(c))
+		told := g.rdmaCable(c)
+		c.rdma = readiness.Of(told)
 		c.rdma.Ends, c.RDMA = c.Ends, c.rdma.Verdict
+		if c.Stale && c.RDMA == api.RDMAUnknown && told.High != nil {
+			told.Low.Stale, told.High.Stale = false, false // both are of told alone
+			c.wasReady = readiness.Of(told).Verdict == api.RDMAReady
+		}
 	}
 }
 

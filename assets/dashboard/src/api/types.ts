@@ -897,7 +897,7 @@ export interface Cable {
   one_sided?: boolean;
   /** The verdict. */
   rdma: RDMAVerdict;
-  /** As what it is drawn: rdma where RDMA is ready, else its kind. */
+  /** As what it is drawn: rdma where RDMA is ready, or was by the last word of an end that is silent, else its kind. */
   style: LinkKind;
   /** How the cable is: as it is plugged, and as Style was measured on it. */
   verdict: LinkVerdict;
