@@ -67,6 +67,9 @@ type JobPlanResult struct {
 	Plan *Plan `json:"plan,omitempty"`
 	// Rejections are the sets of nodes that cannot, each with the first thing that stops it.
 	Rejections []PlanRejection `json:"rejections,omitempty"`
+	// MaxNodes is how many nodes the largest sets have that cannot either, where those of Rejections have the fewest that
+	// will do; absent where all have as many.
+	MaxNodes int `json:"max_nodes,omitempty"`
 	// Remedies are the single changes that would make it possible, the least first.
 	Remedies []Cause `json:"remedies,omitempty"`
 }

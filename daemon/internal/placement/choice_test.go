@@ -2,7 +2,10 @@ package placement
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
 	"fulmen/native/nativetest/testkit"
@@ -69,5 +72,31 @@ func TestPlansWithoutMemory(t *testing.T) {
 	}
 	if counted < 30 {
 		t.Errorf("only %d plans were compared", counted)
+	}
+}
+
+// A refusal of a range names sets of the fewest nodes that will do, and how large the sets
+// are that cannot either.
+func TestRefusalsOfARange(t *testing.T) {
+	for _, c := range []struct {
+		asked api.Placement
+		most  int
+		words string
+	}{
+		{api.Placement{MinNodes: 2, MaxNodes: 3}, 3, "jaccl cannot join 2 to 3 ranks: mac-0 <-> mac-1: no cable joins them"},
+		{api.Placement{MinNodes: 2}, 4, "jaccl cannot join 2 to 4 ranks: mac-0 <-> mac-1: no cable joins them"},
+		{api.Placement{MinNodes: 3, MaxNodes: 9}, 4, "jaccl cannot join 3 to 4 ranks: mac-0 <-> mac-1: no cable joins them"},
+		{api.Placement{MinNodes: 4, MaxNodes: 9}, 0, "jaccl cannot join 4 ranks: mac-0 <-> mac-1: no cable joins them"},
+		{api.Placement{MinNodes: 5, MaxNodes: 9}, 0, "5 nodes are needed, and there are 4"},
+		{api.Placement{Ranks: 2}, 0, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: no cable joins them"},
+	} {
+		is := is.New(t)
+		c.asked.Backend = api.BackendJACCL
+		r := Plan(newScenario(4).input(c.asked, nil))
+		is.Equal(r.Wire().MaxNodes, c.most)
+		is.True(strings.HasSuffix(r.Err().Message, c.words))
+		for _, rejection := range r.Rejections {
+			is.True(len(rejection.Nodes) == max(c.asked.MinNodes, c.asked.Ranks) || c.asked.MinNodes == 5)
+		}
 	}
 }

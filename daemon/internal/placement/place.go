@@ -21,7 +21,7 @@ func Plan(in Input) Result {
 	}
 	best, failed, exact, is := s.best()
 	if !is {
-		r := Result{Rejections: s.rejections(failed), perNode: d.perNode}
+		r := Result{Rejections: s.rejections(failed), MaxNodes: s.tried(), perNode: d.perNode}
 		if !in.Brief {
 			r.Remedies = s.remedies(failed)
 		}
@@ -72,6 +72,19 @@ func (s *state) best() (best choice, failed []tier, exact, is bool) {
 	return best, failed, exact, false
 }
 
+// tried is how many nodes the largest sets have that a place was looked for among; 0 where
+// all have the fewest that will do.
+func (s *state) tried() int {
+	most := len(s.nodes)
+	if s.demand.most > 0 {
+		most = min(most, s.demand.most)
+	}
+	if most <= s.demand.least {
+		return 0
+	}
+	return most
+}
+
 // alone is the tier of one node. One rank talks to nobody; several are a ring.
 func (s *state) alone() tier {
 	t := tier{backend: s.demand.backend, shape: api.ShapeSingle}
@@ -102,6 +115,9 @@ type Result struct {
 	// nearest misses first, at most MaxRejections. A set is empty where the spec itself is at
 	// fault. Beside a plan they are those of the backends that would have come before it.
 	Rejections []api.PlanRejection
+	// MaxNodes is how many nodes the largest sets have that cannot either, where those of
+	// Rejections have the fewest that will do; 0 where all have as many.
+	MaxNodes int
 	// Remedies are single changes that would each make it possible, the least first, at most
 	// MaxRemedies; none where there is a plan, and where the input is brief.
 	Remedies []api.Cause
@@ -113,7 +129,7 @@ type Result struct {
 
 // Wire is the result as the API gives it.
 func (r Result) Wire() api.JobPlanResult {
-	return api.JobPlanResult{Plan: r.Plan, Rejections: r.Rejections, Remedies: r.Remedies}
+	return api.JobPlanResult{Plan: r.Plan, Rejections: r.Rejections, MaxNodes: r.MaxNodes, Remedies: r.Remedies}
 }
 
 // Err says why there is no plan; nil where there is one. Its reason is the
@@ -129,7 +145,11 @@ func (r Result) Err() *api.Error {
 	err := api.NewError(first.Reason, first.Subject)
 	err.Message = first.Message
 	if len(first.Nodes) > 1 {
-		err.Message = fmt.Sprintf("%s cannot join %s: %s", first.Backend, counted(len(first.Nodes)*max(1, r.perNode), "rank"), first.Message)
+		ranks := counted(max(len(first.Nodes), r.MaxNodes)*max(1, r.perNode), "rank")
+		if r.MaxNodes > 0 {
+			ranks = fmt.Sprintf("%d to %s", len(first.Nodes)*max(1, r.perNode), ranks)
+		}
+		err.Message = fmt.Sprintf("%s cannot join %s: %s", first.Backend, ranks, first.Message)
 	}
 	seen := map[api.Cause]bool{}
 	for _, rejection := range r.Rejections {

@@ -303,7 +303,9 @@ func TestMatricesThatJACCLRefuses(t *testing.T) {
 	}{
 		"none":                     {api.ShapeMesh, nil, "devices of 0 ranks, and not of 3"},
 		"too few rows":             {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil, a}}, "devices of 2 ranks, and not of 3"},
-		"a short row":              {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil}, {a, a, nil}}, "devices of rank 1 (mac-2) for 2 ranks, and not for 3"},
+		"a short row":              {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil}, {a, a, nil}}, "devices of rank 1 (mac-2) for 2 ranks, and not for 3: it has none for mac-2:3 - mac-3:3, mac-2:4 - mac-3:4."},
+		"an empty row of a ring":   {api.ShapeRing, [][][]string{{}, {a, nil, a}, {a, a, nil}}, "for 0 ranks, and not for 3: it has none for mac-1:1 - mac-2:1, mac-1:2 - mac-2:2, mac-1:3 - mac-3:1, mac-1:4 - mac-3:2."},
+		"a long row":               {api.ShapeMesh, [][][]string{{nil, a, a, a}, {a, nil, a}, {a, a, nil}}, "for 4 ranks, and not for 3."},
 		"a loop":                   {api.ShapeMesh, [][][]string{{a, a, a}, {a, nil, a}, {a, a, nil}}, "joins rank 0 (mac-1) to itself"},
 		"an empty list of oneself": {api.ShapeMesh, [][][]string{{{}, a, a}, {a, nil, a}, {a, a, nil}}, "joins rank 0 (mac-1) to itself"},
 		"a line as a mesh": {api.ShapeMesh, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}},

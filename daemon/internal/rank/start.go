@@ -234,18 +234,27 @@ func checkDevices(plan api.Plan, name func(api.NodeID) string) error {
 	}
 	for i, row := range plan.Devices {
 		if len(row) != size {
-			return bad("The plan has devices of rank %d (%s) for %d ranks, and not for %d.", i, name(plan.Ranks[i].Node), len(row), size)
+			lacks := ""
+			for j := len(row); j < size; j++ {
+				if areJoined(plan, i, j) {
+					lacks += ", " + strings.Join(cablesOf(plan, i, j, name), ", ")
+				}
+			}
+			if lacks != "" {
+				lacks = ": it has none for " + lacks[2:]
+			}
+			return bad("The plan has devices of rank %d (%s) for %d ranks, and not for %d%s.", i, name(plan.Ranks[i].Node), len(row), size, lacks)
 		}
 		for j, names := range row {
-			next := j == (i+1)%size || i == (j+1)%size
+			next := areJoined(plan, i, j)
 			cables := func() string { return strings.Join(cablesOf(plan, i, j, name), ", ") }
 			switch {
 			case i == j && names != nil:
 				return bad("The plan joins rank %d (%s) to itself.", i, name(plan.Ranks[i].Node))
 			case i == j:
-			case (plan.Shape == api.ShapeMesh || plan.Shape == api.ShapeRing && next) && len(names) == 0:
+			case (plan.Shape == api.ShapeMesh || plan.Shape == api.ShapeRing) && next && len(names) == 0:
 				return bad("The plan does not join rank %d to rank %d: it has no device for %s.", i, j, cables())
-			case (plan.Shape == api.ShapeMesh || next) && len(names) != plan.Cables():
+			case next && len(names) != plan.Cables():
 				return bad("The plan joins rank %d to rank %d by %d cables (%s), and rank 0 to rank 1 by %d.", i, j, len(names), cables(), len(plan.Devices[0][1]))
 			}
 			for k, device := range names {
@@ -259,6 +268,12 @@ func checkDevices(plan api.Plan, name func(api.NodeID) string) error {
 		}
 	}
 	return nil
+}
+
+// areJoined reports whether two ranks have devices for each other: in a mesh all, else neighbours.
+func areJoined(plan api.Plan, a, b int) bool {
+	size := len(plan.Ranks)
+	return a != b && (plan.Shape == api.ShapeMesh || b == (a+1)%size || a == (b+1)%size)
 }
 
 // cablesOf names the cables of two ranks in the order of their devices; the two Macs where

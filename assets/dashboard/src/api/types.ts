@@ -1941,6 +1941,8 @@ export interface JobPlanResult {
   plan?: Plan;
   /** The sets of nodes that cannot, each with the first thing that stops it. */
   rejections?: PlanRejection[];
+  /** How many nodes the largest sets have that cannot either, where those of Rejections have the fewest that will do; absent where all have as many. */
+  max_nodes?: number;
   /** The single changes that would make it possible, the least first. */
   remedies?: Cause[];
 }

@@ -65,9 +65,14 @@ func jobScreens(t *testing.T) map[string]func(*Page) {
 			p.Ranks[0].ShareRatio, p.Ranks[0].MemoryBytes, p.Ranks[1].ShareRatio, p.Ranks[1].MemoryBytes = .666667, 32<<30, .333333, 16<<30
 			view.Plan(w, api.JobPlanResult{Plan: p}, called())
 		},
-		"plan_none":   func(w *Page) { view.Plan(w, noPlan(), called()) },
-		"env":         func(w *Page) { view.Preflight(w, preflight(), called()) },
-		"env_wide":    func(w *Page) { wide.Preflight(w, preflight(), called()) },
+		"plan_none": func(w *Page) { view.Plan(w, noPlan(), called()) },
+		"env":       func(w *Page) { view.Preflight(w, preflight(), called()) },
+		"env_wide":  func(w *Page) { wide.Preflight(w, preflight(), called()) },
+		"plan_range": func(w *Page) {
+			p := noPlan()
+			p.MaxNodes = 4
+			view.Plan(w, p, called())
+		},
 		"plan_beside": func(w *Page) { view.Plan(w, api.JobPlanResult{Plan: besidePlan()}, called()) },
 		"env_alike": func(w *Page) {
 			p := api.JobPreflightResult{Nodes: preflight().Nodes[:1]}

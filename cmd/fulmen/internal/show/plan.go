@@ -26,6 +26,9 @@ func (v View) Plan(w *Page, p api.JobPlanResult, n Names) {
 			table.Row(orNone(n.List(r.Nodes)), orNone(string(r.Backend)), explained(r.Reason, r.Message))
 		}
 		fmt.Fprintf(w, "\n%s", table)
+		if p.MaxNodes > 0 {
+			fmt.Fprintf(w, "These have the fewest nodes that will do; no set of up to %d can run it either.\n", p.MaxNodes)
+		}
 	}
 	causes(w, "What would help:", p.Remedies)
 }
