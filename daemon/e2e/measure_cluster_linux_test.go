@@ -147,10 +147,18 @@ func (l *lab) testWatched(t *testing.T) {
 		ways[[2]netip.Addr{p.Source, p.Sink}] = true
 	}
 	is.True(len(documents) < len(rows))
+	together := map[api.NodeID]int{} // the LAN and a cable, which is in a network of its own, at both ends of each pair
 	for _, row := range rows {
 		is.True(*row.UpBitsPerS > 1e6)
 		is.True(*row.RTTUS > 0 && *row.RTTUS < 10e6)
+		if row.Together != nil {
+			is.Equal(len(row.Together.Sinks), 2)
+			is.Equal(row.Together.Reason, api.Reason(""))
+			is.True(*row.Together.UpBitsPerS > 1e6 && *row.Together.DownBitsPerS > 1e6)
+			together[row.From]++
+		}
 	}
+	is.Equal(together, map[api.NodeID]int{l.north.id: 2, l.south.id: 2, l.west.id: 2})
 	stop()
 	eventually(t, "end of what was being measured", soon, func() bool {
 		for _, h := range l.all {

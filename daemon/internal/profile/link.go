@@ -36,9 +36,9 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 		var err error
 		alone := path
 		alone.Beside = nil
-		reading, err = p.cfg.Probe(held, t.id, alone, full, func(step string, done float64) { p.progress(t, step, done/path.steps()) })
+		reading, err = p.cfg.Probe(held, t.id, alone, full, func(step string, done float64) { p.progress(t, step, done) })
 		if err == nil && len(path.Beside) > 0 {
-			reading.Together, err = p.together(held, t, path, full, reading.Streams)
+			reading.Together, err = p.together(held, t, path, reading.Streams)
 		}
 		return api.AsError(err)
 	})
@@ -58,12 +58,13 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 	return cmp.Or(p.pathMeasured(path, reading, now, fault), fault)
 }
 
-// together measures a path with those beside it. What it gave alone stays where that
-// fails, but for an end that says nothing of the paths.
-func (p *Profiler) together(held context.Context, t *task, path Path, full bool, streams int) (*api.LinkTogether, error) {
+// together measures a path with those beside it, by the short measurement: how many
+// connections each takes is known. What it gave alone stays where that fails, but for an end
+// that says nothing of the paths.
+func (p *Profiler) together(held context.Context, t *task, path Path, streams int) (*api.LinkTogether, error) {
 	path.Streams = streams
-	reading, err := p.cfg.Probe(held, t.id, path, full, func(step string, done float64) {
-		p.progress(t, fmt.Sprintf("%d paths together: %s", 1+len(path.Beside), step), (1+done)/path.steps())
+	reading, err := p.cfg.Probe(held, t.id, path, false, func(step string, _ float64) {
+		p.progress(t, fmt.Sprintf("%d paths together: %s", 1+len(path.Beside), step), 1) // little is left
 	})
 	if held.Err() != nil {
 		return nil, err
@@ -79,9 +80,6 @@ func (p *Profiler) together(held context.Context, t *task, path Path, full bool,
 	}
 	return all, nil
 }
-
-// steps is in how many steps a path is measured: alone, and with those beside it.
-func (p Path) steps() float64 { return float64(1 + min(1, len(p.Beside))) }
 
 // pathOf finds a path of this node by the name of its document.
 func (p *Profiler) pathOf(name string) (Path, bool) {

@@ -22,7 +22,7 @@ func TestSeveralWiresTogether(t *testing.T) {
 		took, _ := d.took()
 		is.Equal(len(took), 3)
 		is.Equal([]int{took[0].beside, took[1].beside, took[2].beside}, []int{0, 1, 0})
-		is.True(took[1].full)
+		is.Equal([]bool{took[0].full, took[1].full}, []bool{true, false})
 		together := d.profile(first).Together
 		is.Equal(together.Sources, []netip.Addr{first.Source, second.Source})
 		is.Equal(together.Sinks, []netip.Addr{first.Sink, second.Sink})

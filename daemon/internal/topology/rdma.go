@@ -41,12 +41,12 @@ func (g Graph) RDMACables() []readiness.Cable {
 // judgeRDMA gives every cable its readiness. It needs the loops.
 func (g *Graph) judgeRDMA() {
 	for _, c := range g.cables {
-		told := g.rdmaCable(c)
-		c.rdma = readiness.Of(told)
+		ends := g.rdmaCable(c)
+		c.rdma = readiness.Of(ends)
 		c.rdma.Ends, c.RDMA = c.Ends, c.rdma.Verdict
-		if c.Stale && c.RDMA == api.RDMAUnknown && told.High != nil {
-			told.Low.Stale, told.High.Stale = false, false // both are of told alone
-			c.wasReady = readiness.Of(told).Verdict == api.RDMAReady
+		if c.Stale && c.RDMA == api.RDMAUnknown && ends.High != nil {
+			ends.Low.Stale, ends.High.Stale = false, false // no other cable has these
+			c.wasReady = readiness.Of(ends).Verdict == api.RDMAReady
 		}
 	}
 }
