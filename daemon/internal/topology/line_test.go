@@ -75,6 +75,10 @@ func TestWhatACableIsDrawnAs(t *testing.T) {
 			reading(n, 0, 1, api.TransportSocket, 60, 52, nil)
 			n[1].Stale = true
 		}, shown{api.LinkTB5, api.VerdictUnknown, "The node does not answer on any path.", 60, 52}},
+		"what an end that is silent never told": {func(n []Node) {
+			n[1].RDMA[0].SwitchedOn = nil
+			n[1].Stale = true
+		}, shown{api.LinkTB5, api.VerdictUnknown, "The node does not answer on any path.", 0, 0}},
 		"TCP over an address that is gone": {func(n []Node) {
 			n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = new(false), nil
 			n[0].Reach, n[1].Reach = nil, nil

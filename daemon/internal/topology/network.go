@@ -130,7 +130,7 @@ func (g Graph) Wires(paths []Path) (groups [][]Path) {
 func (g Graph) wires(paths []Path) (group []Path) {
 	over := func(p Path) Network { return g.network(&p, 1, p.Address, nil) }
 	paths = slices.DeleteFunc(slices.Clone(paths), func(p Path) bool {
-		return p.State == api.PathFailed || p.Stale || p.Expensive || !p.Address.Is4() || !over(p).isWire()
+		return p.State == api.PathFailed || p.Stale || p.Expensive || !p.Address.Is4() || !p.Source.Is4() || !over(p).isWire()
 	})
 	slices.SortFunc(paths, func(a, b Path) int { return cmp.Or(over(a).Compare(over(b)), a.Address.Compare(b.Address)) })
 	var ordered []Network

@@ -164,21 +164,33 @@ func TestWhyAPathIsNotMeasured(t *testing.T) {
 func TestWiresThatAreMeasuredTogether(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		cable bool
-		lines []string
+		nodes []Node
 		want  string
 	}{
-		{"one", false, []string{"en0 ethernet 192.168.1.1/24"}, ""},
-		{"two", false, []string{"en7 ethernet 9.9.9.1/24", "en0 ethernet 192.168.1.1/24"}, "192.168.1.2 9.9.9.2"},
-		{"two in one network", false, []string{"en0 ethernet 192.168.1.1/24", "en7 ethernet 192.168.1.5/24"}, ""},
-		{"two addresses of one", false, []string{"en0 ethernet 192.168.1.1/24", "en0 ethernet 192.168.2.1/24"}, ""},
-		{"a wire and Wi-Fi", false, []string{"en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24"}, ""},
-		{"a cable and Ethernet", true, []string{"en3 thunderbolt 169.254.0.1/24", "en0 ethernet 192.168.1.1/24"}, ""},
-		{"two and Wi-Fi", false, []string{"en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24", "en7 ethernet 192.168.2.1/24"}, "192.168.1.2 192.168.2.2"},
+		{"one", withLANs(false, "en0 ethernet 192.168.1.1/24"), ""},
+		{"two", withLANs(false, "en7 ethernet 9.9.9.1/24", "en0 ethernet 192.168.1.1/24"), "192.168.1.2 9.9.9.2"},
+		{"two in one network", withLANs(false, "en0 ethernet 192.168.1.1/24", "en7 ethernet 192.168.1.5/24"), ""},
+		{"two addresses of one", withLANs(false, "en0 ethernet 192.168.1.1/24", "en0 ethernet 192.168.2.1/24"), ""},
+		{"a wire and Wi-Fi", withLANs(false, "en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24"), ""},
+		{"a cable and Ethernet", meshed(2, 1), ""},
+		{"two cables and Ethernet", meshed(2, 2), plugAddress(1, 1) + " " + plugAddress(1, 3)},
+		{"two and Wi-Fi", withLANs(false, "en0 ethernet 192.168.1.1/24", "en1 wifi 10.0.0.1/24", "en7 ethernet 192.168.2.1/24"), "192.168.1.2 192.168.2.2"},
+		{"one of two is expensive", withLANs(false, "en0 ethernet 192.168.1.1/24", "en8 ethernet 192.168.2.1/24"), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			g := Build(Input{Nodes: withLANs(c.cable, c.lines...)})
+			nodes := c.nodes
+			for i := range nodes[1].Network.Interfaces {
+				nodes[1].Network.Interfaces[i].Expensive = new(nodes[1].Network.Interfaces[i].Name == "en8")
+			}
+			for i := range nodes[0].Reach {
+				for _, own := range nodes[0].Network.Interfaces {
+					if r := &nodes[0].Reach[i]; own.Name == r.Interface && !r.Source.IsValid() {
+						r.Source = own.Addresses[0].Address.Addr()
+					}
+				}
+			}
+			g := Build(Input{Nodes: nodes})
 			var paths []Path
 			for _, p := range g.Paths {
 				if p.From == testID(0) {
