@@ -45,6 +45,7 @@ func (r *Ranks) Restore(ctx context.Context) error {
 			close(h.cleared)
 			continue
 		}
+		h.Doc.SilentSince = api.Time{} // what its devices carry is watched anew
 		r.work.Go(func() { r.resume(h) })
 	}
 	r.mu.Unlock()

@@ -65,6 +65,10 @@ func TestSilenceOfAGroup(t *testing.T) {
 	becomes(false, "")
 	renew(2 * time.Minute)
 	becomes(true, "")
+	m.ranks.mu.Lock()
+	h := m.ranks.held[p.Rank]
+	m.ranks.mu.Unlock()
+	is.NoErr(m.ranks.save(h)) // as may happen at any moment
 	broken.Store(true)
 	renew(0)
 	becomes(false, api.ReasonNotSupportedByOS)
