@@ -136,8 +136,9 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn, is
 	l.ping()
 	err := l.read()
 	l.close(api.ReasonUnreachable)
-	t.unregister(l)
-	t.noteHangUp(node, err)
+	if t.unregister(l) {
+		t.noteHangUp(node, err)
+	}
 	return err
 }
 
@@ -274,8 +275,8 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 }
 
 // unregister takes a link that has ended from its peer, if another has not taken
-// its place.
-func (t *Transport) unregister(l *link) {
+// its place, and reports whether it was the last.
+func (t *Transport) unregister(l *link) (wasLast bool) {
 	t.mu.Lock()
 	p := l.peer
 	i := slices.Index(p.links, l)
@@ -292,6 +293,7 @@ func (t *Transport) unregister(l *link) {
 			}
 		}
 		event = PathEvent{Node: p.node, Path: path}
+		wasLast = len(p.links) == 0
 	}
 	var calls []*callClient
 	if i >= 0 {
@@ -311,6 +313,7 @@ func (t *Transport) unregister(l *link) {
 		t.events.add(event, nil)
 	}
 	t.wake.Wake()
+	return wasLast
 }
 
 // close ends the link; the first reason counts.
@@ -413,10 +416,10 @@ func (t *Transport) Beats(f func(from api.NodeID)) { t.handlers.beats = f }
 // Set before Start; it must return soon.
 func (t *Transport) HungUp(f func(node api.NodeID)) { t.handlers.hungUp = f }
 
-// noteHangUp tells of the end of a path, where it was the last one.
+// noteHangUp tells of the end of the last path.
 func (t *Transport) noteHangUp(node api.NodeID, why error) {
 	isClosed := errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || errors.Is(why, syscall.ECONNRESET)
-	if isClosed && t.handlers.hungUp != nil && !t.Reachable(node) {
+	if isClosed && t.handlers.hungUp != nil {
 		defer t.recovered("hang-ups")
 		t.handlers.hungUp(node)
 	}
