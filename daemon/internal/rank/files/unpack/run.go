@@ -85,6 +85,11 @@ func receive(conn *wire.Conn, reporter *wire.Reporter, clock native.Clock) error
 		return err
 	}
 	defer unlock()
+	for _, dir := range []string{task.Name, stagingDir} { // another copy makes and removes them too
+		if err := area.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
 	if err := reporter.Ready(); err != nil {
 		return err
 	}
@@ -113,10 +118,8 @@ func openArea(task wire.UnpackTask) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{task.Name, stagingDir} {
-		if err := area.MkdirAll(dir, 0o700); err != nil {
-			return nil, errors.Join(err, area.Close())
-		}
+	if err := area.MkdirAll(stateDir, 0o700); err != nil {
+		return nil, errors.Join(err, area.Close())
 	}
 	return area, nil
 }
