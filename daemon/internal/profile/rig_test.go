@@ -60,6 +60,7 @@ func fake(mode string) {
 		panic(syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -SEGV $$"}, nil))
 	case "hang":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		_, _ = io.Copy(io.Discard, os.Stdin) // this thread can run on for a moment before the stop reaches it
 	case "nonsense":
 		report(worker.Message{Type: worker.TypeResult, Value: []byte(`{"device":{"type":"cpu"},"matmul":[]}`)})
 	}
