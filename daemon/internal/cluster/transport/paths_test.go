@@ -421,20 +421,23 @@ func TestAnAddressThatStandsBy(t *testing.T) {
 	within(t, 2, func(d *scenario) {
 		is := is.New(d.t)
 		second := [2]netip.Addr{netip.MustParseAddr("10.9.0.1"), netip.MustParseAddr("10.9.0.2")}
-		set := func(i int, all bool) {
-			n, other := d.nodes[i], d.nodes[1-i]
-			own, where := []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), 24)}, d.candidates(n)[:1]
+		set := func(all bool) {
+			addresses := 1
 			if all {
-				own = append(own, netip.PrefixFrom(second[i], 24))
-				where = append(where, Candidate{Address: netip.AddrPortFrom(second[i], api.PeerPort)})
+				addresses = 2
 			}
-			n.SetInterfaces([]Interface{{Name: "en0", Addresses: own, Rank: 2}})
-			other.SetCandidates(n.id.Node, where)
+			for i, n := range d.nodes { // first, or what is no interface's any more is dialled by the system's routes
+				d.nodes[1-i].SetCandidates(n.id.Node, append(d.candidates(n)[:1:1], Candidate{Address: netip.AddrPortFrom(second[i], api.PeerPort)})[:addresses])
+			}
+			for i, n := range d.nodes {
+				own := []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), 24), netip.PrefixFrom(second[i], 24)}
+				n.SetInterfaces([]Interface{{Name: "en0", Addresses: own[:addresses], Rank: 2}})
+			}
 		}
 		for i, n := range d.nodes {
 			d.net.AddAddress(n.name, "en0", second[i])
-			set(i, true)
 		}
+		set(true)
 		d.open()
 		d.pass(time.Minute)
 		a, b := d.nodes[0], d.nodes[1]
@@ -447,8 +450,7 @@ func TestAnAddressThatStandsBy(t *testing.T) {
 		is.Equal(len(a.at(b, "en0", api.PathActive)), 1)
 		is.Equal(len(a.at(b, "en0", api.PathActive, api.PathStandby)), 2) // it lives all the same
 		a.changes()
-		set(0, false)
-		set(1, false)
+		set(false)
 		for i, n := range d.nodes {
 			n.AddressesLost(d.nodes[1-i].id.Node, second[1-i:2-i])
 			n.AddressesLost(n.id.Node, second[i:i+1])
