@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -78,6 +79,9 @@ func (a *API) Resume(t testing.TB) {
 				t.Errorf("serve %s: %v", l.Addr(), err)
 			}
 		})
+		for running.URL() == "" { // what is asked by the Unix socket may need it
+			runtime.Gosched()
+		}
 	}
 }
 
