@@ -90,6 +90,7 @@ export const reason: (reason: api.Reason) => string = from({
   not_measured: "Not measured yet",
   not_yet_read: "Not read yet",
   node_unreachable: "Not reached",
+  not_supported_by_platform: "This system does not tell",
 });
 
 /** Whether a phase is an end. */

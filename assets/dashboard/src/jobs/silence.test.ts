@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+
+import type * as api from "../api/types";
+import { silenceOf } from "./silence";
+
+const rank = (silent_since?: string, phase: api.RankPhase = "running") => ({ phase, silent_since }) as api.Rank;
+const now = Date.parse("2026-01-01T01:00:00Z");
+
+it("says for how long a group has been silent, as long as its last rank", () => {
+  expect(silenceOf([{ rank: rank("2026-01-01T00:00:00Z") }, { rank: rank("2026-01-01T00:40:00Z") }], now)).toBe("Its cables have been silent for 20 min.");
+});
+
+it("says nothing of a group of which one sends, or runs no more", () => {
+  expect(silenceOf([], now)).toBeUndefined();
+  expect(silenceOf([{ rank: rank("2026-01-01T00:00:00Z") }, { rank: rank() }], now)).toBeUndefined();
+  expect(silenceOf([{ rank: rank("2026-01-01T00:00:00Z") }, { rank: rank("2026-01-01T00:00:00Z", "exited") }], now)).toBeUndefined();
+});
+
+it("says why that is unknown", () => {
+  expect(silenceOf([{ rank: rank(), why: "not_supported_by_platform" }], now)).toBe(
+    "How long its cables have been silent is unknown: This system does not tell.",
+  );
+});
