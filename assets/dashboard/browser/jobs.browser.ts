@@ -27,6 +27,11 @@ describe("a job", () => {
     await page.fill("[name=ranks]", "2");
     await page.selectOption("[name=backend]", "ring");
     await see(page, '[data-plan="ring"]');
+    await page.locator("summary >> text=More").click();
+    await page.check("[name=shares]");
+    await see(page, "[data-plan] >> text=% of the whole");
+    await page.uncheck("[name=shares]");
+    await page.locator("summary >> text=More").click();
   });
 
   it("runs where Macs are picked in the picture, and not where they are excluded", async () => {

@@ -27,6 +27,8 @@ export class Draft {
   gpu = $state<api.GPUShare>("exclusive");
   retries = $state(0);
   sync = $state(false);
+  /** Whether each rank is given its share of the whole, by its Mac's memory and speed. */
+  shares = $state(false);
   /** One a line, NAME=VALUE. */
   variables = $state("");
   /** Of rank 0, such as 8080 or lan:8000. */
@@ -58,6 +60,20 @@ export class Draft {
     return variables(this.variables) ?? {};
   }
 
+  /** Where it may run, which does not depend on the program. */
+  placement(): api.PlacementParams {
+    const placement: api.PlacementParams = { backend: this.backend, gpu: this.gpu };
+    if (this.minimum) placement.min_nodes = this.ranks;
+    else placement.ranks = this.ranks;
+    const of = (how: string) => Object.keys(this.picked).filter((id) => this.picked[id] === how).sort();
+    const [required, excluded] = [of("required"), of("excluded")];
+    if (required.length > 0) placement.nodes = required;
+    if (excluded.length > 0) placement.excluded_nodes = excluded;
+    if (this.memoryGB) placement.memory_bytes = Math.round(this.memoryGB * 2 ** 30);
+    if (this.shares) placement.per_node = "memory";
+    return placement;
+  }
+
   /** What is asked for; undefined while there is no command, or something cannot be read. */
   request(): api.JobRequest | undefined {
     const command = words(this.command);
@@ -68,15 +84,7 @@ export class Draft {
     if (this.directory) program.directory = this.directory;
     if (this.environment) program.environment = this.environment;
     if (this.sync) program.sync = true;
-    const placement: api.PlacementParams = { backend: this.backend, gpu: this.gpu };
-    if (this.minimum) placement.min_nodes = this.ranks;
-    else placement.ranks = this.ranks;
-    const of = (how: string) => Object.keys(this.picked).filter((id) => this.picked[id] === how).sort();
-    const [required, excluded] = [of("required"), of("excluded")];
-    if (required.length > 0) placement.nodes = required;
-    if (excluded.length > 0) placement.excluded_nodes = excluded;
-    if (this.memoryGB) placement.memory_bytes = Math.round(this.memoryGB * 2 ** 30);
-    const request: api.JobRequest = { program, placement, retries: this.retries, detached: true };
+    const request: api.JobRequest = { program, placement: this.placement(), retries: this.retries, detached: true };
     if (this.name) request.name = this.name;
     const publish = ports(this.ports);
     if (publish?.length) request.publish = publish;
