@@ -268,6 +268,7 @@ func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*
 	}
 	b := allReduce{sizes: "1KiB-4MiB", dtype: "float32", perSize: 100 * time.Millisecond}
 	b.job.Placement.Backend = api.BackendRing
+	b.job.Placement.Networks = []string{"en0"} // simulated Macs without a cable have their job too
 	b.job.Deadlines.PlacingS, b.job.Deadlines.RunS = new(demoPlacing.Seconds()), new(demoRunning.Seconds())
 	ranks := &b.job.Placement.Ranks
 	at := r.at(nodes[0])
