@@ -59,7 +59,11 @@ func cable(a, b byte, verdict api.RDMAVerdict) api.Cable {
 	if ends[1].End.Compare(ends[0].End) < 0 {
 		ends[0], ends[1] = ends[1], ends[0]
 	}
-	return api.Cable{Link: api.LinkID{Low: ends[0].End, High: ends[1].End}, Ends: ends, Kind: api.LinkTB5, Verdict: api.VerdictGood,
+	style := api.LinkTB5
+	if verdict == api.RDMAReady {
+		style = api.LinkRDMA
+	}
+	return api.Cable{Link: api.LinkID{Low: ends[0].End, High: ends[1].End}, Ends: ends, Kind: api.LinkTB5, Style: style, Verdict: api.VerdictGood,
 		ForwardBitsPerS: new(int64(80e9)), BackwardBitsPerS: new(int64(80e9)), RDMA: verdict}
 }
 
