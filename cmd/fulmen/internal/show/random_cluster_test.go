@@ -9,16 +9,17 @@ import (
 )
 
 // randomCluster is a random cluster as a scenario has it, and what every screen has to say of its
-// cables, found out from the scenario alone.
+// cables and networks, found out from the scenario alone.
 type randomCluster struct {
 	macs   []randomMac
 	cables []randomCable
+	ways   []randomWay
 }
 
 type randomMac struct {
 	hasDriver, isOn bool
 	ports           []randomPort
-	lan             int // its reading's tenths of Gb/s to the Mac before; 0: none
+	joins           []randomJoin // of randomNetworks
 }
 
 type randomPort struct {
@@ -43,9 +44,6 @@ func newRandomCluster(r *rand.Rand) (d randomCluster) {
 	for range 2 + r.IntN(4) {
 		m := randomMac{hasDriver: often(90)}
 		m.isOn = m.hasDriver && often(85)
-		if often(60) {
-			m.lan = 1 + r.IntN(99)
-		}
 		hasBridge := often(35)
 		for range 1 + r.IntN(4) {
 			m.ports = append(m.ports, randomPort{isTB5: often(80), isBridged: hasBridge && often(75)})
@@ -93,6 +91,7 @@ func newRandomCluster(r *rand.Rand) (d randomCluster) {
 		}
 		d.cables = append(d.cables, c)
 	}
+	d.join(r)
 	return d
 }
 
@@ -103,7 +102,8 @@ func (e randomEnd) String() string { return fmt.Sprintf("m%d.tb%d", e.mac, e.por
 // scenario is the cluster as a file of the simulator.
 func (d *randomCluster) scenario() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "title = \"By chance\"\n[[network]]\nname = \"lan\"\ntype = \"ethernet\"\n")
+	fmt.Fprintf(&b, "title = \"By chance\"\n")
+	d.networks(&b)
 	word := func(is bool, yes, no string) string { return choose(is, yes, no) }
 	for i, m := range d.macs {
 		fmt.Fprintf(&b, "[[mac]]\nname = \"m%d\"\nos = %q\nrdma = %q\n", i, word(m.hasDriver, "26.2/25C56", "26.1/25B78"), word(m.isOn, "on", "off"))
@@ -114,14 +114,11 @@ func (d *randomCluster) scenario() string {
 				members = append(members, fmt.Sprintf("en%d", k+1))
 			}
 		}
-		fmt.Fprintf(&b, "[[mac.interface]]\nname = \"en0\"\ntype = \"ethernet\"\nnetwork = \"lan\"\naddresses = [\"192.168.1.%d/24 dhcp\"]\n", i+10)
+		m.interfaces(&b, i)
 		for k, p := range m.ports {
 			fmt.Fprintf(&b, "[[mac.interface]]\nname = \"en%d\"\naddresses = [%s]\n", k+1, quoted(p.addresses))
 		}
 		fmt.Fprintf(&b, "[[mac.bridge]]\nname = \"bridge0\"\nmembers = [%s]\n", quoted(members))
-		if i > 0 && m.lan > 0 {
-			fmt.Fprintf(&b, "[[link]]\nfrom = \"m%d\"\nto = \"m%d\"\ntransport = \"socket\"\nover = \"lan\"\nup = \"%d.%d Gb/s\"\ndown = \"9.1 Gb/s\"\n", i-1, i, m.lan/10, m.lan%10)
-		}
 	}
 	for n, c := range d.cables {
 		at := c.ends[0].String()
@@ -150,7 +147,7 @@ func quoted(all []string) string {
 	return `"` + strings.Join(all, `", "`) + `"`
 }
 
-// line is what a screen says of a cable: in Gb/s, there from the Mac that the cluster has
+// line is what a screen says of a cable or a network: in Gb/s, there from the Mac that the cluster has
 // first, and back.
 type line struct {
 	style       api.LinkKind

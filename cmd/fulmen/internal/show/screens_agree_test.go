@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -30,8 +31,8 @@ type drawnCluster struct {
 	conditions []api.NodeCondition
 }
 
-// What page, menu and command line say of every cable is what follows from the scenario,
-// whatever warnings name it.
+// What page, menu and command line say of every cable and network is what follows from the
+// scenario, whatever warnings name it.
 func TestScreensSayTheSameOfCables(t *testing.T) {
 	count := 40
 	if os.Getenv("FULMEN_SOAK") != "" {
@@ -50,13 +51,14 @@ func TestScreensSayTheSameOfCables(t *testing.T) {
 		}
 		d.Nodes[0].Self = true
 		d.warn(seed.Source(2))
-		d.check(t, "the menu", d.menu())
-		d.check(t, "fulmen links", d.links())
+		d.check(t, "the menu", d.menu(), nil)
+		d.check(t, "fulmen links", d.links(), nil)
+		d.checkWays(t)
 		d.checkTopology(t)
 		all = append(all, d)
 	}
 	for i, shown := range pageOf(t, all) {
-		all[i].check(t, "the page", shown)
+		all[i].check(t, "the page", shown, all[i].networkLines())
 	}
 }
 
@@ -71,20 +73,28 @@ func (d *drawnCluster) warn(r *rand.Rand) {
 	}
 }
 
-// check compares what a screen says of the cables, by their ids, with what it has to say.
-func (d *drawnCluster) check(t *testing.T, screen string, shown map[string]line) {
+// check compares what a screen says, by ids, with what it has to say of the cables and of
+// the networks that it draws.
+func (d *drawnCluster) check(t *testing.T, screen string, shown, networks map[string]line) {
 	t.Helper()
-	if len(shown) != len(d.cables) || len(d.Links.Cables) != len(d.cables) {
-		t.Errorf("seed %d: %s has %d cables of %d", d.seed, screen, len(shown), len(d.cables))
-	}
+	wanted := map[string]line{}
+	maps.Copy(wanted, networks)
 	for i := range d.cables {
 		id, isTurned := d.idOf(&d.cables[i])
 		want := d.wanted(&d.cables[i])
 		if isTurned {
 			want.there, want.back = want.back, want.there
 		}
+		wanted[id] = want
+	}
+	for id, want := range wanted {
 		if got := shown[id]; got != want {
-			t.Errorf("seed %d: %s says of %v\n  %+v, not\n  %+v", d.seed, screen, d.cables[i].ends, got, want)
+			t.Errorf("seed %d: %s says of %s\n  %+v, not\n  %+v", d.seed, screen, id, got, want)
+		}
+	}
+	for id, got := range shown {
+		if _, is := wanted[id]; !is {
+			t.Errorf("seed %d: %s has %s, which is nothing:\n  %+v", d.seed, screen, id, got)
 		}
 	}
 }
@@ -100,7 +110,8 @@ func (d *drawnCluster) idOf(c *randomCable) (id string, isTurned bool) {
 }
 
 var (
-	kinds    = map[string]api.LinkKind{"RDMA": api.LinkRDMA, "TB5": api.LinkTB5, "TB4": api.LinkTB4, "TB3": api.LinkTB3, "Thunderbolt 3": api.LinkTB3, "Thunderbolt 5": api.LinkTB5, "Thunderbolt 4": api.LinkTB4}
+	kinds = map[string]api.LinkKind{"RDMA": api.LinkRDMA, "TB5": api.LinkTB5, "TB4": api.LinkTB4, "TB3": api.LinkTB3, "Thunderbolt 3": api.LinkTB3, "Thunderbolt 5": api.LinkTB5, "Thunderbolt 4": api.LinkTB4,
+		"Ethernet": api.LinkEthernet, "Wi-Fi": api.LinkWiFi, "VPN": api.LinkVPN}
 	number   = regexp.MustCompile(`[\d.]+`)
 	oneWay   = regexp.MustCompile(`\nmeasured .*RTT/2 (.*)`)
 	manyGaps = regexp.MustCompile(`  +`)
@@ -110,6 +121,14 @@ var (
 func numberIn(text string) float64 {
 	n, _ := strconv.ParseFloat(number.FindString(text), 64)
 	return n
+}
+
+// microsIn is a delay in a text, in µs.
+func microsIn(text string) float64 {
+	if strings.HasSuffix(text, "ms") {
+		return 1000 * numberIn(text)
+	}
+	return numberIn(text)
 }
 
 // menu is what the menu says of the cables.
@@ -263,11 +282,9 @@ func pageOf(t *testing.T, clusters []drawnCluster) []map[string]line {
 		is.NoErr(answers.Decode(&drawn))
 		shown := map[string]line{}
 		for _, l := range drawn {
-			if strings.Contains(l.ID, "/") {
-				continue // a network
-			}
-			got := line{style: api.LinkKind(l.Style), verdict: api.LinkVerdict(l.Verdict), reason: l.Reason, there: numberIn(l.Forward), back: numberIn(l.Backward), rttUS: 2 * numberIn(l.Latency)}
-			quiet := l.Reason == "" || strings.HasPrefix(l.Reason, "A hub")
+			got := line{style: api.LinkKind(l.Style), verdict: api.LinkVerdict(l.Verdict), reason: l.Reason, there: numberIn(l.Forward), back: numberIn(l.Backward), rttUS: 2 * microsIn(l.Latency)}
+			quiet := l.Reason == "" || strings.Contains(l.ID, "/") || // a network is nobody's cable
+				strings.HasPrefix(l.Reason, "A hub")
 			if (l.Alarm == "trouble") == quiet || (l.Title == "") != quiet || l.Colour != "var(--kind-"+l.Style+")" {
 				got.verdict = api.LinkVerdict(fmt.Sprintf("%s, drawn as %s %q in %s", l.Verdict, l.Alarm, l.Title, l.Colour))
 			}
