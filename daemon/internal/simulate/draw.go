@@ -64,8 +64,7 @@ func draw(plan scenario.Scenario, clock native.Clock, version string) (drawing D
 			return Drawing{}, err
 		}
 	}
-	drawing = Drawing{Docs: artist.docs(), graph: artist.graph(), names: map[string]api.NodeID{}}
-	drawing.Links = drawing.graph.List()
+	drawing = Drawing{Docs: artist.docs(), names: map[string]api.NodeID{}}
 	for _, mac := range world.Macs() {
 		node := artist.authors[mac].node
 		drawing.names[mac] = node
@@ -73,7 +72,19 @@ func draw(plan scenario.Scenario, clock native.Clock, version string) (drawing D
 			Node: node, ShortName: mac, Simulated: true, Liveness: api.LivenessAlive, Since: artist.at,
 		})
 	}
+	drawing.Redraw()
 	return drawing, nil
+}
+
+// Redraw makes the graph of the documents again, which may have been changed.
+func (d *Drawing) Redraw() {
+	d.graph = graphOf(d.Docs, d.Nodes[0].Since)
+	d.Links = d.graph.List()
+}
+
+func graphOf(docs []api.Document, at api.Time) topology.Graph {
+	nodes, _ := topology.NodesOf(docs, nil)
+	return topology.Build(topology.Input{Nodes: nodes, At: at})
 }
 
 // Export writes the graph for another tool.
@@ -138,10 +149,7 @@ func (a *artist) docs() []api.Document {
 	return all
 }
 
-func (a *artist) graph() topology.Graph {
-	nodes, _ := topology.NodesOf(a.docs(), nil)
-	return topology.Build(topology.Input{Nodes: nodes, At: a.at})
-}
+func (a *artist) graph() topology.Graph { return graphOf(a.docs(), a.at) }
 
 // facts writes what a Mac says of itself.
 func (a *artist) facts(mac string) error {

@@ -36,6 +36,9 @@ type randomCable struct {
 	hops      [][2]int
 	isFitted  bool // both ends have addresses of one network
 	rdma, tcp [3]int
+	// What is made of the documents, for no scenario has it.
+	flaps             bool
+	rdmaFell, tcpFell bool
 }
 
 // newRandomCluster makes one of two to five Macs with up to four ports each.
@@ -176,6 +179,8 @@ func (d *randomCluster) wanted(c *randomCable) line {
 	}
 	want := line{style: kind, verdict: api.VerdictGood}
 	switch {
+	case c.flaps:
+		want.verdict, want.reason = api.VerdictBad, "The link keeps going up and down."
 	case near.isBridged && far.isBridged && d.joins(c.ends[0].mac, c.ends[1].mac, c):
 		want.verdict, want.reason = api.VerdictBad, "Bridged Thunderbolt cables form a loop, which floods the network."
 	case there+back >= 2*ports:
@@ -184,12 +189,15 @@ func (d *randomCluster) wanted(c *randomCable) line {
 	default:
 		want.verdict, want.reason = api.VerdictSlow, "The cable runs slower than both its ports can."
 	}
-	reading, can := c.tcp, near.isTB5 && far.isTB5 && max(there, back) > 40 && c.isFitted
+	reading, fell, can := c.tcp, c.tcpFell, near.isTB5 && far.isTB5 && max(there, back) > 40 && c.isFitted
 	for _, e := range c.ends {
 		can = can && d.macs[e.mac].hasDriver && d.macs[e.mac].isOn
 	}
 	if can {
-		want.style, reading = api.LinkRDMA, c.rdma
+		want.style, reading, fell = api.LinkRDMA, c.rdma, c.rdmaFell
+	}
+	if fell && want.verdict == api.VerdictGood {
+		want.verdict, want.reason = api.VerdictSlow, fellBelow
 	}
 	want.there, want.back, want.rttUS = float64(reading[0])/10, float64(reading[1])/10, float64(reading[2])
 	return want

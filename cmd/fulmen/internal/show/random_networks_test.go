@@ -35,6 +35,7 @@ type randomWay struct {
 	macs    [2]int
 	network int
 	reading [3]int
+	fell    bool
 }
 
 // kindOf is what a way is made of.
@@ -119,6 +120,8 @@ func (d *randomCluster) wantedWay(w *randomWay) line {
 	switch {
 	case w.reading == [3]int{}:
 		l.verdict, l.reason = api.VerdictUnknown, "The simulated scenario does not say."
+	case w.fell:
+		l.verdict, l.reason = api.VerdictSlow, fellBelow
 	case slices.Contains(w.reading[:], 0):
 		l.verdict, l.reason = api.VerdictUnknown, "It has not been measured yet."
 	}
@@ -126,8 +129,8 @@ func (d *randomCluster) wantedWay(w *randomWay) line {
 }
 
 // networkLines is what has to be drawn between two Macs besides cables, by ids: a line for
-// each kind, which says what the best way says: one with a speed, one with all
-// numbers, the fastest.
+// each kind, which says what the best way says: one with a speed, one that is good, one
+// that is not slow, the fastest.
 func (d *drawnCluster) networkLines() map[string]line {
 	best, lines := map[string]*randomWay{}, map[string]line{}
 	for i := range d.ways {
@@ -196,12 +199,14 @@ func (w *randomWay) worth() []int {
 	switch slower := min(there, back); {
 	case max(there, back) == 0:
 		return []int{0}
-	case slower == 0:
-		return []int{1, max(there, back)}
-	case rtt == 0:
+	case w.fell:
 		return []int{1, slower}
-	default:
+	case slower == 0:
+		return []int{2, max(there, back)}
+	case rtt == 0:
 		return []int{2, slower}
+	default:
+		return []int{3, slower}
 	}
 }
 

@@ -50,6 +50,7 @@ func TestScreensSayTheSameOfCables(t *testing.T) {
 			t.Fatalf("%v\n%s", err, d.scenario())
 		}
 		d.Nodes[0].Self = true
+		d.age(t, seed.Source(3))
 		d.warn(seed.Source(2))
 		d.check(t, "the menu", d.menu(), nil)
 		d.check(t, "fulmen links", d.links(), nil)
