@@ -74,8 +74,12 @@ func networkLines(rows []api.LinkRow, index *index) []api.NetworkLine {
 		if low == nil || high == nil {
 			continue
 		}
+		text := textOf(row.Reasons)
+		if len(row.Reasons) > 0 && row.Reasons[0] == api.ReasonNotMeasured && !row.MeasuredAt.IsZero() {
+			text = "Not everything has been measured yet."
+		}
 		lines = append(lines, api.NetworkLine{
-			NetworkLineKey: key, Verdict: row.Verdict, Reasons: row.Reasons, Text: textOf(row.Reasons), LinkNumbers: numbersOf(row, key.Low),
+			NetworkLineKey: key, Verdict: row.Verdict, Reasons: row.Reasons, Text: text, LinkNumbers: numbersOf(row, key.Low),
 			Stale: low.Stale || high.Stale, Simulated: row.Simulated,
 		})
 	}

@@ -150,12 +150,13 @@ export function sentenceOf(drawn: Drawn, name: (node: string) => string): string
   const ends = `${name(link.a)} to ${link.b === undefined ? (link.peerName ?? "a Mac without Fulmen") : name(link.b)}`;
   const parts = [`${linkKindShort(drawn.type)}, ${ends}`];
   const callout = calloutOf(drawn);
+  const measured = link.forwardBitsPerS !== undefined || link.backwardBitsPerS !== undefined;
   if (callout) {
     parts.push(callout.detail === "" ? callout.title : `${callout.title}: ${callout.detail}`);
   } else {
-    parts.push(wordOf(drawn.verdict));
+    parts.push(measured && drawn.verdict === "unknown" ? "unknown" : wordOf(drawn.verdict));
   }
-  if (link.forwardBitsPerS !== undefined || link.backwardBitsPerS !== undefined) {
+  if (measured) {
     parts.push(`${said(bits(link.forwardBitsPerS))} there, ${said(bits(link.backwardBitsPerS))} back`);
   }
   if (link.latencyUs !== undefined) {

@@ -123,7 +123,7 @@ func (d *randomCluster) wantedWay(w *randomWay) line {
 	case w.fell:
 		l.verdict, l.reason = api.VerdictSlow, fellBelow
 	case slices.Contains(w.reading[:], 0):
-		l.verdict, l.reason = api.VerdictUnknown, "It has not been measured yet."
+		l.verdict, l.reason = api.VerdictUnknown, "Not everything has been measured yet."
 	}
 	return l
 }
@@ -224,7 +224,7 @@ func (d *drawnCluster) checkWays(t *testing.T) {
 	for i := range d.ways {
 		w := &d.ways[i]
 		l := d.wantedWay(w)
-		if l.reason == "It has not been measured yet." {
+		if l.reason == "Not everything has been measured yet." {
 			l.reason = "not everything was measured."
 		}
 		way := shownWay{fmt.Sprintf("m%d", w.macs[0]), fmt.Sprintf("m%d", w.macs[1]), l}

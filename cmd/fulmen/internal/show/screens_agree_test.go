@@ -289,6 +289,9 @@ func pageOf(t *testing.T, clusters []drawnCluster) []map[string]line {
 			if (l.Alarm == "trouble") == quiet || (l.Title == "") != quiet || l.Colour != "var(--kind-"+l.Style+")" {
 				got.verdict = api.LinkVerdict(fmt.Sprintf("%s, drawn as %s %q in %s", l.Verdict, l.Alarm, l.Title, l.Colour))
 			}
+			if got.there+got.back > 0 && strings.Contains(l.Sentence, "not measured") {
+				got.reason = l.Sentence
+			}
 			shown[l.ID] = got
 		}
 		all = append(all, shown)
