@@ -90,7 +90,8 @@ export const reason: (reason: api.Reason) => string = from({
   not_measured: "Not measured yet",
   not_yet_read: "Not read yet",
   node_unreachable: "Not reached",
-  not_supported_by_platform: "This system does not tell",
+  not_supported_by_platform: "Fulmen cannot learn it on this platform",
+  not_supported_by_os: "This version of the system does not report it",
 });
 
 /** Whether a phase is an end. */

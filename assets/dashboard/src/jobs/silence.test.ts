@@ -16,8 +16,9 @@ it("says nothing of a group of which one sends, or runs no more", () => {
   expect(silenceOf([{ rank: rank("2026-01-01T00:00:00Z") }, { rank: rank("2026-01-01T00:00:00Z", "exited") }], now)).toBeUndefined();
 });
 
-it("says why that is unknown", () => {
-  expect(silenceOf([{ rank: rank(), why: "not_supported_by_platform" }], now)).toBe(
-    "How long its cables have been silent is unknown: This system does not tell.",
-  );
+it.each<[api.Reason, string]>([
+  ["not_supported_by_platform", "Fulmen cannot learn it on this platform"],
+  ["not_supported_by_os", "This version of the system does not report it"],
+])("says why that is unknown: %s", (why, words) => {
+  expect(silenceOf([{ rank: rank(), why }], now)).toBe(`How long its cables have been silent is unknown: ${words}.`);
 });
