@@ -129,6 +129,12 @@ func (r *Replica) repair(p *peer, mine *inventory, there []api.NodeVersion, mome
 		isLong := took >= r.timing.Notify
 		isDue := how.isUrgent || how.isHinted || isLong || took >= moment && d.lasts(was)
 		switch {
+		case isDue && isBehind && r.taking[node]: // one after the other: each would give it all
+			left[node] = was
+			if again == 0 || moment < again {
+				again = moment
+			}
+			continue
 		case isDue && (isOwn || isLong && (isReported || isBehind) || isBehind && r.peers[node] == nil):
 			nodes = append(nodes, node)
 			continue
@@ -153,6 +159,10 @@ func (r *Replica) repair(p *peer, mine *inventory, there []api.NodeVersion, mome
 	if isAhead && !how.isHinted {
 		r.queueLocked(p, func(o *outbox) bool { return o.hint(r.self) })
 	}
+	begun := slices.DeleteFunc(slices.Clone(nodes), func(node api.NodeID) bool { return r.taking[node] })
+	for _, node := range begun {
+		r.taking[node] = true
+	}
 	r.mu.Unlock()
 	if len(nodes) == 0 {
 		return again, nil
@@ -161,6 +171,9 @@ func (r *Replica) repair(p *peer, mine *inventory, there []api.NodeVersion, mome
 	isMore, err := r.compareKeys(p, mine, nodes)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, node := range begun {
+		delete(r.taking, node)
+	}
 	if c.parts++; !isMore || c.parts > maxParts {
 		c.parts = 0
 		return again, err

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"net/netip"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,5 +141,47 @@ func TestOneOfTwoThatMeetAsks(t *testing.T) {
 		d.nodes[2].put(api.KindSharing, "", 1) // the other one would ask what this is about
 		d.wait(3 * time.Second)
 		is.Equal(d.net.count(methodDigest), before+1)
+	})
+}
+
+// Whom a writer cannot tell hears of it from few of those that it told, and at once.
+func TestFewTellWhomAWriterCannot(t *testing.T) {
+	onScenario(t, 9, func(is *is.I, d *scenario) {
+		d.joinAll()
+		d.cut(0, 8)
+		for _, m := range d.nodes[1:8] {
+			m.reaches(d.nodes[8], api.PathActive)
+		}
+		d.agreedWithin(time.Second)
+		d.wait(20 * time.Second)
+		before := d.net.count(methodPut)
+		d.nodes[0].put(api.KindThunderbolt, "1", 1)
+		is.True(d.agreedWithin(time.Second) < 100*time.Millisecond)
+		d.wait(time.Second)
+		is.Equal(d.net.count(methodPut)-before, 7+relays)
+	})
+}
+
+// Who meets many at once takes what it lacks of a node from one of them.
+func TestOneGivesWhatSomebodyLacks(t *testing.T) {
+	onScenario(t, 9, func(is *is.I, d *scenario) {
+		for i := range 8 {
+			for j := range i {
+				d.join(i, j)
+			}
+		}
+		for n := range 60 {
+			d.nodes[0].put(api.KindThunderbolt, strconv.Itoa(n+1), n)
+		}
+		d.agreedWithin(time.Second, 0, 1, 2, 3, 4, 5, 6, 7)
+		d.wait(20 * time.Second)
+		d.net.total()
+		for i := 1; i < 8; i++ {
+			d.join(8, i)
+		}
+		d.slow(8, 300*time.Millisecond)
+		d.agreedWithin(10 * time.Second)
+		bytes, _ := d.net.total()
+		is.True(bytes < 100e3) // from each of the seven it is 148 kB
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"hash/fnv"
 	"log/slog"
 	"slices"
 	"time"
@@ -123,8 +124,8 @@ func (r *Replica) takeOne(from api.NodeID, raw json.RawMessage, d api.Document, 
 }
 
 // passOn tells others what somebody brought. Those whom the sender cannot tell
-// hear of it from here: some in full, and with the rest digests are compared when the
-// others have had time to. What answered a digest nobody else was told.
+// hear of it from those whose turn it is: some in full, and with the rest digests are
+// compared when the others have had time to. What answered a digest nobody else was told.
 func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.NodeID, isRepair bool) {
 	if len(taken) == 0 && len(missed) == 0 {
 		return
@@ -133,11 +134,27 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 	for _, m := range missed {
 		isMissed[m] = true
 	}
+	var othersTurns map[api.NodeID]bool
+	if len(taken) > 0 && !isRepair {
+		othersTurns = r.othersTurns(isMissed)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	reached := r.neighboursLocked(func(p *peer) bool {
 		return p.node != from && (isRepair && len(taken) > 0 || isMissed[p.node])
 	})
+	few := relays
+	if !isRepair {
+		var mine, others []*peer
+		for _, p := range reached {
+			if othersTurns[p.node] {
+				others = append(others, p)
+			} else {
+				mine = append(mine, p)
+			}
+		}
+		reached, few = append(mine, others...), len(mine)
+	}
 	if len(taken) > 0 && !isRepair {
 		for _, p := range reached {
 			delete(isMissed, p.node)
@@ -148,7 +165,7 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 				rest = append(rest, m)
 			}
 		}
-		n := min(relays, len(reached))
+		n := min(relays, few)
 		for _, p := range reached[:n] {
 			for _, rec := range taken {
 				if rec.Key().Node != p.node {
@@ -156,7 +173,7 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 				}
 			}
 		}
-		reached = reached[n:]
+		reached, few = reached[n:], few-n
 	}
 	var writers []api.NodeID
 	for _, rec := range taken {
@@ -164,11 +181,36 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 			writers = append(writers, node)
 		}
 	}
-	few := len(reached)
-	if isRepair {
-		few = relays
-	}
 	r.compareLaterLocked(reached, few, writers...)
+}
+
+// othersTurns are those of the members that a writer cannot tell who hear of it from others:
+// from the first few, in an order that is another for each, of those that it told and that
+// have a path there.
+func (r *Replica) othersTurns(isMissed map[api.NodeID]bool) map[api.NodeID]bool {
+	all := map[api.NodeID]bool{}
+	members := r.roster().Current()
+	for missed := range isMissed {
+		own, before := turn(missed, r.self), 0
+		for _, node := range members {
+			if isMissed[node] || turn(missed, node) >= own || !r.joined(node, missed) {
+				continue
+			}
+			if before++; before == relays {
+				all[missed] = true
+				break
+			}
+		}
+	}
+	return all
+}
+
+// turn is when it is a node's turn to tell another one.
+func turn(to, node api.NodeID) uint64 {
+	sum := fnv.New64a()
+	sum.Write([]byte(to))
+	sum.Write([]byte(node))
+	return sum.Sum64()
 }
 
 // complaint is when something about a member was logged last, and how often

@@ -60,6 +60,8 @@ type Replica struct {
 	known    *cluster.Roster           // as it was last acted on
 	serving  map[api.NodeID][]*service
 	lastSub  uint64
+	// taking are the nodes of which a comparison is taking what this node lacks.
+	taking   map[api.NodeID]bool
 	reported map[api.NodeID]complaint
 	// confronted is when somebody was last told of a version that was used twice.
 	confronted map[api.Key]time.Duration
@@ -76,7 +78,7 @@ func New(o Options) (*Replica, error) {
 		interest: waker.New(), rosterHints: waker.New(), orphanHints: waker.New(),
 		peers: map[api.NodeID]*peer{}, pulling: map[api.Key]api.Version{}, orphans: map[api.Key]time.Duration{}, known: o.Roster.Current(),
 		serving: map[api.NodeID][]*service{}, reported: map[api.NodeID]complaint{}, removed: map[api.NodeID]bool{},
-		confronted: map[api.Key]time.Duration{},
+		confronted: map[api.Key]time.Duration{}, taking: map[api.NodeID]bool{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if r.log == nil {

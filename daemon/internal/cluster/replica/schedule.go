@@ -2,7 +2,6 @@ package replica
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -98,12 +97,19 @@ func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	left := len(near)
+	if len(about) > 0 { // these tell a few others each
+		left = relays
+	}
 	for _, p := range near {
 		isReached := func(node api.NodeID) bool {
 			return node == p.node || node == r.self || r.peers[node] != nil && joined[[2]api.NodeID{p.node, node}]
 		}
 		if len(about) == 0 || slices.ContainsFunc(about, func(node api.NodeID) bool { return !isReached(node) }) {
 			r.compareSoonLocked(p, r.jitterLocked(time.Duration(len(near)-1)*r.timing.Stagger))
+			if left--; left == 0 {
+				return
+			}
 		}
 	}
 }
@@ -113,10 +119,7 @@ func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
 func (r *Replica) joined(a, b api.NodeID) bool { return r.reaches(a, b) || r.reaches(b, a) }
 
 func (r *Replica) reaches(from, to api.NodeID) bool {
-	for _, rec := range r.ledger.List(ledger.Filter{Nodes: []api.NodeID{from}, Kinds: []api.Kind{api.KindReach}}) {
-		if !strings.HasPrefix(rec.Key().Name, string(to)+"/") {
-			continue
-		}
+	for _, rec := range r.ledger.ListPrefix(from, api.KindReach, string(to)+"/") {
 		if reach, err := ledger.Shared[api.Reach](rec); err == nil && reach.State != api.PathFailed {
 			return true
 		}
