@@ -17,7 +17,7 @@ func daemonMethods() []MethodInfo {
 		method[DaemonDoctorParams, DaemonDoctorResult]("daemon.doctor", ClassRead, "",
 			"Checks the installation and this node, each check with what to do."),
 		method[Empty, DaemonReportResult]("daemon.report", ClassUser, "",
-			"What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent."),
+			"What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent. No daemon answers it yet: fulmen report makes it."),
 		method[DaemonLogsParams, DaemonLogsResult]("daemon.logs", ClassAdmin, "daemon.logged",
 			"The daemon's log, and with follow what is added from now on."),
 		method[Empty, DaemonTokensResult]("daemon.tokens", ClassUser, "",

@@ -4270,7 +4270,7 @@ export interface Methods {
   "daemon.set_config": { params: DaemonSetConfigParams; result: Empty; class: "admin"; notifies: never };
   /** Checks the installation and this node, each check with what to do. */
   "daemon.doctor": { params: DaemonDoctorParams; result: DaemonDoctorResult; class: "read"; notifies: never };
-  /** What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent. */
+  /** What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent. No daemon answers it yet: fulmen report makes it. */
   "daemon.report": { params: EmptyParams; result: DaemonReportResult; class: "user"; notifies: never };
   /** The daemon's log, and with follow what is added from now on. */
   "daemon.logs": { params: DaemonLogsParams; result: DaemonLogsResult; class: "admin"; notifies: "daemon.logged" };
