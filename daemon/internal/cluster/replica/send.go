@@ -175,11 +175,10 @@ func (r *Replica) put(p *peer, m message) error {
 func (r *Replica) LastWord(ctx context.Context, node api.NodeID) error {
 	docs := r.ledger.List(ledger.Filter{Nodes: []api.NodeID{r.self}, Kinds: []api.Kind{api.KindNodeState, api.KindRDMAChange}})
 	just := r.clock.Now().Add(-lastWordsOf)
-	for _, rec := range r.ledger.List(ledger.Filter{Nodes: []api.NodeID{r.self}, Kinds: []api.Kind{api.KindJob, api.KindRank}}) {
-		if rec.Since().After(just) && len(docs) < lastWordsMost {
-			docs = append(docs, rec)
-		}
-	}
+	recent := slices.DeleteFunc(r.ledger.List(ledger.Filter{Nodes: []api.NodeID{r.self}, Kinds: []api.Kind{api.KindJob, api.KindRank}}),
+		func(rec *ledger.Record) bool { return !rec.Since().After(just) })
+	slices.SortStableFunc(recent, func(a, b *ledger.Record) int { return b.Since().Compare(a.Since()) })
+	docs = append(docs, recent[:min(len(recent), lastWordsMost)]...)
 	members := r.roster().Current()
 	r.mu.Lock()
 	missed := r.missedLocked(members)
@@ -202,7 +201,7 @@ const (
 	// lastWordsOf is for how long before it a last word tells of jobs and ranks: those
 	// that end because a Mac sleeps do so within seconds.
 	lastWordsOf = 10 * time.Second
-	// lastWordsMost bounds it, so that it is one message.
+	// lastWordsMost bounds it, so that it is one message; the latest count.
 	lastWordsMost = 64
 )
 

@@ -72,6 +72,13 @@ func TestLastWord(t *testing.T) {
 		is.Equal(other.value(own, api.KindRDMAChange, link), own.value(own, api.KindRDMAChange, link))
 		is.True(other.value(own, api.KindRDMAChange, link) != "")
 		is.Equal(other.value(own, api.KindRank, "j00000001/1/0"), own.value(own, api.KindRank, "j00000001/1/0"))
+		for i := range lastWordsMost + 1 {
+			d.wait(time.Millisecond)
+			own.put(api.KindRank, fmt.Sprintf("j%08d/1/0", i+2), 1)
+		}
+		is.NoErr(own.replica.LastWord(d.t.Context(), other.identity.Node))
+		last := fmt.Sprintf("j%08d/1/0", lastWordsMost+2)
+		is.Equal(other.value(own, api.KindRank, last), own.value(own, api.KindRank, last)) // the latest
 		d.agreedWithin(20 * time.Second)
 	})
 }
