@@ -140,6 +140,8 @@ export interface ModelRow {
   latencyUs?: number;
   /** Half of the round trip's jitter. */
   jitterUs?: number;
+  /** What it gave with others of its kind between the two, at once. */
+  together?: api.LinkTogether;
   measuredAt?: api.Time;
   /** Older than its TTL. */
   old: boolean;

@@ -85,6 +85,7 @@ function rowOf(row: api.LinkRow, nodes: Nodes): ModelRow {
     downBitsPerS: row.down_bits_per_s,
     latencyUs: half(row.rtt_us),
     jitterUs: half(row.jitter_us),
+    together: row.together,
     measuredAt: row.measured_at,
     old: row.old ?? false,
     verdict: row.verdict,

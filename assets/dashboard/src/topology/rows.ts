@@ -5,7 +5,7 @@
  */
 
 import { age, bits, latency, unknown } from "../format";
-import { linkKind, reason, verdict } from "../words";
+import { linkKind, linkKindShort, reason, verdict } from "../words";
 import type { ModelLink, ModelRow } from "../model";
 
 /** The heads of the columns. Both delays are halves of what was measured, and say so. */
@@ -26,8 +26,30 @@ export interface RowTexts {
   poor: boolean;
 }
 
-/** The texts of a row; now in ms of the wall clock. */
-export function rowTexts(row: ModelRow, now: number): RowTexts {
+/** The texts of a path, and of what it gave with others at once; now in ms of the wall clock. */
+export function rowTexts(row: ModelRow, now: number): RowTexts[] {
+  const alone = pathTexts(row, now);
+  const t = row.together;
+  if (t === undefined) {
+    return [alone];
+  }
+  return [
+    alone,
+    {
+      ...alone,
+      key: `${row.key} together`,
+      type: `${t.sinks.length} ${linkKindShort(row.type)} together`,
+      up: bits(t.up_bits_per_s),
+      down: bits(t.down_bits_per_s),
+      latency: unknown,
+      jitter: unknown,
+      verdict: t.reason === undefined ? unknown : reason(t.reason),
+      poor: false,
+    },
+  ];
+}
+
+function pathTexts(row: ModelRow, now: number): RowTexts {
   const why = row.reasons.map(reason).join(", ");
   const judged = verdict(row.verdict);
   return {
