@@ -68,28 +68,36 @@ func hostfileText(backend api.Backend, hosts []host) string {
 }
 
 func (g Graph) ringHostfile(ranks []*node) (string, []api.Cause, error) {
-	hosts := make([]host, len(ranks))
+	edges := make([][]Network, len(ranks)) // that lead to each rank
+	before := func(i int) *node { return ranks[(i+len(ranks)-1)%len(ranks)] }
 	var notes, missing noteList
 	width, rows := 0, g.speeds()
 	for i, n := range ranks {
-		before := ranks[(i+len(ranks)-1)%len(ranks)]
-		hosts[i] = host{SSH: n.displayName(), IPs: g.ringEdge(before, n, rows, &notes, &missing)}
-		if w := len(hosts[i].IPs); i == 0 || w < width {
+		edges[i] = g.ringEdge(before(i), n, rows, &notes, &missing)
+		if w := len(edges[i]); i == 0 || w < width {
 			width = w
 		}
 	}
 	if len(missing) > 0 {
 		return "", nil, refusal(api.ReasonNoPath, missing.sorted(), "ring needs a path between all neighbours of the %d nodes", len(ranks))
 	}
-	for i := range hosts {
-		hosts[i].IPs = hosts[i].IPs[:width] // MLX refuses a rank with more connections on one side
+	hosts := make([]host, len(ranks))
+	for i, n := range ranks {
+		hosts[i].SSH = n.displayName()
+		for _, over := range edges[i][:width] { // MLX refuses a rank with more connections on one side
+			hosts[i].IPs = append(hosts[i].IPs, over.Addresses[1])
+			if !over.thunderbolt() {
+				from := before(i)
+				notes.add(api.ReasonUnencrypted, pairSubject(from, n), "unencrypted: %s and %s talk over %s", from.displayName(), n.displayName(), over.Interfaces[0])
+			}
+		}
 	}
 	return hostfileText(api.BackendRing, hosts), notes.sorted(), nil
 }
 
-// ringEdge is the addresses at which a rank is reached by the one before it: what that one
+// ringEdge is the networks over which a rank is reached by the one before it: what that one
 // reaches, or, where it says nothing of a path, what the other end says of it.
-func (g Graph) ringEdge(from, to *node, rows map[api.LinkRowKey]int64, notes, missing *noteList) []netip.Addr {
+func (g Graph) ringEdge(from, to *node, rows map[api.LinkRowKey]int64, notes, missing *noteList) []Network {
 	var over []Network
 	isUntrusted := false
 	take := func(p *Path, end int, a netip.Addr) {
@@ -111,9 +119,9 @@ func (g Graph) ringEdge(from, to *node, rows map[api.LinkRowKey]int64, notes, mi
 		}
 	}
 	slices.SortFunc(over, func(a, b Network) int { return cmp.Or(a.Compare(b), a.Addresses[1].Compare(b.Addresses[1])) })
-	var all []netip.Addr
+	var all []Network
 	for _, i := range Choose(over) {
-		all = append(all, over[i].Addresses[1])
+		all = append(all, over[i])
 	}
 	switch {
 	case len(all) > 0:

@@ -78,22 +78,24 @@ func TestRingHasAsManyAddressesEverywhere(t *testing.T) {
 
 func TestRingUsesOtherNetworksOnlyWhereTrusted(t *testing.T) {
 	is := is.New(t)
-	build := func(trusted ...netip.Prefix) (string, error) {
+	build := func(trusted ...netip.Prefix) (string, []api.Cause, error) {
 		nodes := meshed(3, 1)
 		dropReach(&nodes[0], testID(1), onLAN)
 		dropReach(&nodes[1], testID(0), onLAN)
 		g := Build(Input{Nodes: nodes})
 		g.Trusted = trusted
-		text, _, err := g.Hostfile(nil, api.BackendRing)
-		return text, err
+		return g.Hostfile(nil, api.BackendRing)
 	}
 	for _, trusted := range [][]netip.Prefix{nil, {netip.MustParsePrefix("10.1.0.0/16")}} { // none, and another
-		_, err := build(trusted...)
+		_, _, err := build(trusted...)
 		is.True(errors.Is(err, api.ReasonNoPath))
 		is.Equal(causeLine(err), "network_not_trusted")
 	}
-	text, err := build(netip.MustParsePrefix("10.0.0.0/8"))
+	text, notes, err := build(netip.MustParsePrefix("10.0.0.0/8"))
 	is.NoErr(err)
+	is.Equal(len(notes), 1) // of the two without a cable
+	is.Equal(notes[0].Reason, api.ReasonUnencrypted)
+	is.Equal(notes[0].Subject, string(testID(0))+"~"+string(testID(1)))
 	hosts := parseHostfile(t, text).Hosts
 	is.Equal(hosts[1].IPs, []string{lanAddress(1)})
 	is.Equal(hosts[2].IPs, []string{plugAddress(2, 2)}) // Thunderbolt first, no more than the others have

@@ -37,6 +37,9 @@ func (n Network) Compare(o Network) int {
 // isWire reports whether it is a cable, Thunderbolt or Ethernet.
 func (n Network) isWire() bool { return n.kindOrder() <= 1 }
 
+// thunderbolt reports whether it is IP over a Thunderbolt cable.
+func (n Network) thunderbolt() bool { return n.kindOrder() == 0 }
+
 // kindOrder is the place of its kind.
 func (n Network) kindOrder() int {
 	switch n.Kind {
