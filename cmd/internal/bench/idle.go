@@ -97,7 +97,9 @@ func (b *run) status(folder string) error {
 	var times []float64
 	return b.sample("fulmen status", 31, b.left()/4, func(int) error {
 		took, err := startTime(b.ctx, []string{api.EnvHome + "=" + folder}, filepath.Join(filepath.Dir(b.worker), "fulmen"), "status")
-		times = append(times, took*1e3)
+		if err == nil {
+			times = append(times, took*1e3)
+		}
 		return err
 	}, func() []Row {
 		return []Row{newRow("fulmen status", Median(times), "ms", Lower, new(30.0), "", "from the start of the program to its end")}
@@ -135,7 +137,9 @@ func (b *run) daemonStart(folder string) error {
 			}
 			return name && memory
 		})
-		times = append(times, float64(time.Since(began))/1e6)
+		if err == nil {
+			times = append(times, float64(time.Since(began))/1e6)
+		}
 		stop()
 		return err
 	}, func() []Row {

@@ -91,8 +91,8 @@ func Exactly(value float64) Estimate {
 
 // Ratios divides the pairs' first values by their second ones.
 func Ratios(first, second []float64) []float64 {
-	ratios := make([]float64, len(first))
-	for i := range first {
+	ratios := make([]float64, min(len(first), len(second))) // the last round may have been cut short
+	for i := range ratios {
 		ratios[i] = first[i] / second[i]
 	}
 	return ratios

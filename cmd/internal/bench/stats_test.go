@@ -73,4 +73,5 @@ func TestQuantile(t *testing.T) {
 
 func TestRatios(t *testing.T) {
 	is.New(t).Equal(Ratios([]float64{2, 9}, []float64{4, 3}), []float64{0.5, 3})
+	is.New(t).Equal(Ratios([]float64{2, 9}, []float64{4}), []float64{0.5}) // a round that was cut short
 }
