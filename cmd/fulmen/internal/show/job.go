@@ -216,7 +216,10 @@ func (v View) attempts(w *Page, j api.Job) {
 		if a.FirstFailed != nil && why != "" && !namesRank(why, *a.FirstFailed) {
 			why = fmt.Sprintf("rank %d: %s", *a.FirstFailed, why)
 		}
-		if a.Uncounted {
+		switch {
+		case a.Replanned:
+			why = join(" ", why, "(nothing was started; planned again at once)")
+		case a.Uncounted:
 			why = join(" ", why, "(not counted)")
 		}
 		number := strconv.Itoa(a.Attempt)
@@ -247,7 +250,7 @@ func alikes(all []api.Attempt) iter.Seq2[api.Attempt, api.Attempt] {
 // failedAlike reports whether an attempt says of its end what the one before says: the
 // last of several stands for all.
 func failedAlike(a, b api.Attempt) bool {
-	return a.Reason != "" && a.Reason == b.Reason && a.Message == b.Message && a.Uncounted == b.Uncounted &&
+	return a.Reason != "" && a.Reason == b.Reason && a.Message == b.Message && a.Uncounted == b.Uncounted && a.Replanned == b.Replanned &&
 		reflect.DeepEqual(a.ExitCode, b.ExitCode) && reflect.DeepEqual(a.FirstFailed, b.FirstFailed)
 }
 

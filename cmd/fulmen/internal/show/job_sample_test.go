@@ -321,4 +321,8 @@ func TestAttemptsThatFailedAlike(t *testing.T) {
 	View{}.attempts(&out, j)
 	is.Equal(strings.Count(out.String(), "\n"), 5) // an empty one, the head, 1-3, 4 and 5
 	is.True(strings.Contains(out.String(), "1-3 ") && strings.Contains(out.String(), "a:1 - b:1 was pulled (not counted), 3 times"))
+	j.Attempts[4].Replanned = true // what differs is told apart
+	out = Page{}
+	View{}.attempts(&out, j)
+	is.True(strings.Contains(out.String(), "a:1 - b:1 was pulled (nothing was started; planned again at once)\n"))
 }
