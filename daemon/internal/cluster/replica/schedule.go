@@ -86,8 +86,9 @@ func (r *Replica) compareLaterLocked(near []*peer, few int, about ...api.NodeID)
 	r.clock.AfterFunc(wait, func() { r.compareUnreached(rest, about) })
 }
 
-// compareUnreached compares with those of some neighbours that nobody says to have a path
-// to one of the nodes that there is news about, and with all where it is about no node.
+// compareUnreached compares with a few of those of some neighbours, in random order, that
+// nobody says to have a path to one of the nodes that there is news about: these go on from
+// there. Where it is about no node it compares with all.
 func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
 	joined := map[[2]api.NodeID]bool{}
 	for _, p := range near {
@@ -98,7 +99,7 @@ func (r *Replica) compareUnreached(near []*peer, about []api.NodeID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := len(near)
-	if len(about) > 0 { // these tell a few others each
+	if len(about) > 0 {
 		left = relays
 	}
 	for _, p := range near {
