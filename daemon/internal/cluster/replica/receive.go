@@ -136,7 +136,7 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 	}
 	var othersTurns map[api.NodeID]bool
 	if len(taken) > 0 && !isRepair {
-		othersTurns = r.othersTurns(isMissed)
+		othersTurns = r.othersTurns(from, isMissed)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,16 +184,19 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 	r.compareLaterLocked(reached, few, writers...)
 }
 
-// othersTurns are those of the members that a writer cannot tell who hear of it from others:
-// from the first few, in an order that is another for each, of those that it told and that
-// have a path there.
-func (r *Replica) othersTurns(isMissed map[api.NodeID]bool) map[api.NodeID]bool {
+// othersTurns are those of the members that one cannot tell who hear of it from others: from
+// the first few, in an order that is another for each, of those that it told and that have a
+// path there.
+func (r *Replica) othersTurns(from api.NodeID, isMissed map[api.NodeID]bool) map[api.NodeID]bool {
 	all := map[api.NodeID]bool{}
 	members := r.roster().Current()
-	for missed := range isMissed {
+	for _, missed := range members {
+		if !isMissed[missed] {
+			continue
+		}
 		own, before := turn(missed, r.self), 0
 		for _, node := range members {
-			if isMissed[node] || turn(missed, node) >= own || !r.joined(node, missed) {
+			if node == from || isMissed[node] || turn(missed, node) >= own || !r.joined(node, missed) {
 				continue
 			}
 			if before++; before == relays {
