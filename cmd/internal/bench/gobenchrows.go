@@ -44,6 +44,14 @@ func goBenches() map[string]goBench {
 				{unit: "p99-us", name: "events to 100 watchers, p99", shown: "us", better: Lower},
 			},
 		},
+		"models": {
+			folder: "daemon/internal/model/inventory", name: "BenchmarkFirstList", each: "1x", rounds: least, report: "the list of 10,000 files of models",
+			method: "200 repositories of 50 files in Hugging Face's cache, which the kernel has read",
+			metrics: []metric{
+				{unit: "first-ms", name: "10,000 files of models, first list", shown: "ms", better: Lower, goal: new(1000.0)},
+				{unit: "again-ms", name: "the same, list where nothing has changed", shown: "ms", better: Lower},
+			},
+		},
 		"paths": pathBench(),
 		"dashboard": {
 			folder: "assets/dashboard/browser", name: "BenchmarkSixteen", each: "1x", rounds: least, report: "the dashboard of sixteen Macs",

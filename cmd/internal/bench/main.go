@@ -50,8 +50,9 @@ func groups() []group {
 		{"cluster", 175 * time.Second, (*run).clusterRows},
 		{"scale", 120 * time.Second, (*run).scaleRows},
 		{"watched", 125 * time.Second, (*run).watchedRows},
-		{"job", 205 * time.Second, (*run).jobRows},
+		{"job", 185 * time.Second, (*run).jobRows},
 		{"jaccl", 125 * time.Second, (*run).jacclRows},
+		{"models", 20 * time.Second, ofPackage("models")},
 		{"dashboard", 95 * time.Second, ofPackage("dashboard")},
 	}
 }
