@@ -71,7 +71,7 @@ type Model struct {
 	MissingCount int `json:"missing_count,omitempty"`
 	// Architecture is the first that config.json names.
 	Architecture string `json:"architecture,omitempty"`
-	// ModelType is the model_type of config.json.
+	// ModelType is the model_type of config.json, or the architecture that a GGUF file states.
 	ModelType string `json:"model_type,omitempty"`
 	// Quantization is that of the weights; absent where none is stated.
 	Quantization *Quantization `json:"quantization,omitempty"`

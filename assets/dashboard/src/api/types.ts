@@ -2671,7 +2671,7 @@ export interface Model {
   missing_count?: number;
   /** The first that config.json names. */
   architecture?: string;
-  /** The model_type of config.json. */
+  /** The model_type of config.json, or the architecture that a GGUF file states. */
   model_type?: string;
   /** That of the weights; absent where none is stated. */
   quantization?: Quantization;

@@ -13,8 +13,11 @@ func TestBenchmarks(t *testing.T) { testkit.BenchmarksOnce(t) }
 // BenchmarkFirstList is from nothing to the list of 10,000 files in 200 repositories of
 // Hugging Face's cache; again is the list after it, where nothing has changed.
 func BenchmarkFirstList(b *testing.B) {
-	cache := b.TempDir()
-	for n := range 200 {
+	cache, repositories := b.TempDir(), 200
+	if testing.Short() {
+		repositories = 2
+	}
+	for n := range repositories {
 		repo := filepath.Join(cache, fmt.Sprintf("models--org--model-%d", n))
 		hubFile(b, repo, revision, "config.json", config, false)
 		for file := range 49 {
@@ -25,7 +28,7 @@ func BenchmarkFirstList(b *testing.B) {
 	places := Places{Home: b.TempDir(), HubCache: cache}
 	listed := func(i *Inventory) {
 		b.Helper()
-		if models := i.List().Models; len(models) != 200 || models[0].FileCount != 50 || models[0].Complete == nil || !*models[0].Complete {
+		if models := i.List().Models; len(models) != repositories || models[0].FileCount != 50 || models[0].Complete == nil || !*models[0].Complete {
 			b.Fatalf("%d models, the first %+v", len(models), models[:min(1, len(models))])
 		}
 	}

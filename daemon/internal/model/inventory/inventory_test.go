@@ -151,7 +151,8 @@ func TestFolders(t *testing.T) {
 	write(t, filepath.Join(own, "group/tuned/config.json"), `{"model_type":"qwen3","quantization_config":{"quant_method":"gptq","bits":8}}`)
 	write(t, filepath.Join(own, "group/tuned/model.safetensors"), safetensors(64))
 	hubModel(t, own, "models--org--moved")
-	write(t, filepath.Join(folder, ".lmstudio/models/pub/gguf/a-Q4.gguf"), "1234")
+	gguf := ggufFile(3, ggufWord("general.architecture", "qwen2"), ggufNumber("general.file_type", 17))
+	write(t, filepath.Join(folder, ".lmstudio/models/pub/gguf/a-Q4.gguf"), gguf)
 	write(t, filepath.Join(folder, ".cache/lm-studio/models/pub/gguf/a-Q4.gguf"), "1234")
 	write(t, filepath.Join(folder, ".cache/lm-studio/models/pub/gguf/b-Q8.gguf"), "12345678")
 	ollama := filepath.Join(folder, ".ollama/models")
@@ -178,7 +179,10 @@ func TestFolders(t *testing.T) {
 	is.Equal(llama.Missing, []string{"blobs/sha256-" + strings.Repeat("b", 64)})
 	is.Equal(llama.ModelType, "llama")
 	is.Equal(llama.Quantization.Mode, "Q4_K_M")
-	is.Equal(*byName["lmstudio pub/gguf"].WeightsBytes, int64(4)) // the later of two
+	one := byName["lmstudio pub/gguf"] // the later of two
+	is.Equal(*one.WeightsBytes, int64(len(gguf)))
+	is.Equal(one.ModelType, "qwen2")
+	is.Equal(one.Quantization.Mode, "Q5_K_M")
 	at := slices.IndexFunc(list.Models, func(m api.Model) bool { return m.Model == "pub/gguf" })
 	is.Equal(list.Models[at].Unknown["weights_bytes"], api.ReasonSeveralWeights)
 	write(t, filepath.Join(ollama, "blobs/sha256-"+strings.Repeat("b", 64)), "12345")
@@ -199,6 +203,7 @@ func TestBrokenFiles(t *testing.T) {
 		"index":      {"config.json": config, "model.safetensors.index.json": "[]"},
 		"index away": {"config.json": config, "model.safetensors.index.json": `{"weight_map":{"w":"../../../etc/passwd"}}`},
 		"header":     {"config.json": config, "model.safetensors": "\xff\xff\xff\xff\xff\xff\xff\xff"},
+		"gguf":       {"model.gguf": "1234"},
 		"short":      {"config.json": config, "model.safetensors": "abc"},
 		"large":      {"config.json": strings.Repeat(" ", maxConfig) + config, "model.safetensors": safetensors(3)},
 	} {

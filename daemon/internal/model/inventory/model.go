@@ -192,6 +192,15 @@ func (m *found) weights(root *os.Root, files map[string]file) {
 			}
 		}
 	}
+	if kind == ".gguf" && len(sets) == 1 && files["config.json"].path == "" {
+		d, err := metadata(root, all[0]) // it has them, also of several
+		if err != nil {
+			m.unknown("complete", whyUnread(err))
+			m.unknown("weights_bytes", whyUnread(err))
+			return
+		}
+		m.ModelType, m.Quantization = d.modelType, d.quantization
+	}
 	m.WeightsFrom = api.WeightsFiles
 	var total int64
 	for _, f := range all {
