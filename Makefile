@@ -82,7 +82,7 @@ demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 e
 	@build/bin/fulmen demo $(if $(ONCE),--once)
 
 # Vet looks at everything once, and with all it has, as one of the house rules.
-SUITE := $(GO) build -o build/tools/suite ./cmd/internal/suite && build/tools/suite
+SUITE := $(GO) build -o build/tools/suite ./cmd/internal/suite && exec build/tools/suite
 
 test: $(DEPS) ## run every test
 	@$(SUITE)
@@ -147,7 +147,7 @@ screenshots: $(DEPS) ## on Linux: make the pictures of the menu in docs/images a
 # What is missing here is fetched, and what cannot be fetched is a row that says so.
 bench: build ## measure speed against MLX Python, for at most 25 minutes; table here, numbers in build/bench.json; ONLY=cluster for one group
 	@for part in mlxlm browser paths; do cmd/internal/deps/deps.sh $$part || true; done
-	@$(GO) run ./cmd/internal/bench -out build/bench.json $(if $(ONLY),-only $(ONLY)) $(if $(NODES),-nodes $(NODES))
+	@$(GO) build -o build/tools/bench ./cmd/internal/bench && exec build/tools/bench -out build/bench.json $(if $(ONLY),-only $(ONLY)) $(if $(NODES),-nodes $(NODES))
 
 soak: build ## the long tests: fuzzing for minutes, leaks and storms over many rounds
 	FULMEN_SOAK=1 $(GO) test -count=1 -timeout 6h ./...

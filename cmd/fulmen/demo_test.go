@@ -82,6 +82,13 @@ func TestDemo(t *testing.T) {
 	is.True(strings.Contains(string(out), "\nall_sum of float32 by 2 ranks over ring. SIMULATED.\n"))
 	is.Equal(len(belonging(t, tmp)), 0)
 
+	// Without a cable between them its job runs over a network, which is asked for.
+	out, err = demo(ctx, dir, tmp, "networks", "--once").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	is.True(strings.Contains(string(out), " ranks over ring. SIMULATED.\n"))
+
 	// In the middle of the job.
 	cmd := demo(ctx, dir, tmp, "two-studios")
 	problems, err := cmd.StderrPipe()
