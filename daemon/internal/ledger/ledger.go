@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -149,28 +148,6 @@ func (l *Ledger) List(f Filter) []*Record {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.collectLocked(&f)
-}
-
-// ListPrefix is the documents of a node and a kind whose names begin with a prefix, in
-// order. Deletions are left out.
-func (l *Ledger) ListPrefix(node api.NodeID, kind api.Kind, prefix string) []*Record {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	of := l.recordsByNode.nodes[node]
-	if of == nil {
-		return nil
-	}
-	var found []*Record
-	at, _ := of.find(api.Key{Node: node, Kind: kind, Name: prefix})
-	for _, r := range of.records[at:] {
-		if r.doc.Kind != kind || !strings.HasPrefix(r.doc.Name, prefix) {
-			break
-		}
-		if !r.doc.Deleted {
-			found = append(found, r)
-		}
-	}
-	return found
 }
 
 // collectLocked gathers what a clean filter shows, in order.

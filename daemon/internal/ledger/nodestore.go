@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"fulmen/daemon/api"
 )
@@ -115,6 +116,28 @@ func (l *Ledger) NodeRecords(known []NodeRecords) []NodeRecords {
 		all = append(all, NodeRecords{Node: node, Records: slices.Clone(of.records), changed: of.changed})
 	}
 	return all
+}
+
+// ListPrefix is the documents of a node and a kind whose names begin with a prefix, in
+// order. Deletions are left out.
+func (l *Ledger) ListPrefix(node api.NodeID, kind api.Kind, prefix string) []*Record {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	of := l.recordsByNode.nodes[node]
+	if of == nil {
+		return nil
+	}
+	var found []*Record
+	at, _ := of.find(api.Key{Node: node, Kind: kind, Name: prefix})
+	for _, r := range of.records[at:] {
+		if r.doc.Kind != kind || !strings.HasPrefix(r.doc.Name, prefix) {
+			break
+		}
+		if !r.doc.Deleted {
+			found = append(found, r)
+		}
+	}
+	return found
 }
 
 // IsSame reports whether nothing has changed between two shelves of a node.
