@@ -87,8 +87,11 @@ func (g Graph) ringHostfile(ranks []*node) (string, []api.Cause, error) {
 		for _, over := range edges[i][:width] { // MLX refuses a rank with more connections on one side
 			hosts[i].IPs = append(hosts[i].IPs, over.Addresses[1])
 			if !over.thunderbolt() {
-				from := before(i)
-				notes.add(api.ReasonUnencrypted, pairSubject(from, n), "unencrypted: %s and %s talk over %s", from.displayName(), n.displayName(), over.Interfaces[0])
+				low, high, iface := before(i), n, over.Interfaces[0]
+				if high.ID < low.ID { // of two ranks each is before the other, and it is one note
+					low, high, iface = high, low, over.Interfaces[1]
+				}
+				notes.add(api.ReasonUnencrypted, pairSubject(low, high), "unencrypted: %s and %s talk over %s", low.displayName(), high.displayName(), iface)
 			}
 		}
 	}
