@@ -49,6 +49,13 @@ func (m *found) unknown(field string, why api.Reason) {
 	m.Unknown[field] = why
 }
 
+// unread says of fields that an error of reading keeps them from being known.
+func (m *found) unread(err error, fields ...string) {
+	for _, field := range fields {
+		m.unknown(field, whyUnread(err))
+	}
+}
+
 // whyUnread is the reason of an error of reading.
 func whyUnread(err error) api.Reason {
 	switch {
@@ -132,8 +139,7 @@ func (m *found) config(root *os.Root, files map[string]file) {
 		d, err = parseConfig(data)
 	}
 	if err != nil {
-		m.unknown("architecture", whyUnread(err))
-		m.unknown("complete", whyUnread(err))
+		m.unread(err, "architecture", "complete")
 	}
 	m.Architecture, m.ModelType, m.Quantization = d.architecture, d.modelType, d.quantization
 }
@@ -151,8 +157,7 @@ func (m *found) weights(root *os.Root, files map[string]file) {
 			err = errForm
 		}
 		if err != nil {
-			m.unknown("complete", whyUnread(err))
-			m.unknown("weights_bytes", whyUnread(err))
+			m.unread(err, "complete", "weights_bytes")
 			return
 		}
 		for _, name := range x.files {
@@ -195,8 +200,7 @@ func (m *found) weights(root *os.Root, files map[string]file) {
 	if kind == ".gguf" && len(sets) == 1 && files["config.json"].path == "" {
 		d, err := metadata(root, all[0]) // it has them, also of several
 		if err != nil {
-			m.unknown("complete", whyUnread(err))
-			m.unknown("weights_bytes", whyUnread(err))
+			m.unread(err, "complete", "weights_bytes")
 			return
 		}
 		m.ModelType, m.Quantization = d.modelType, d.quantization
@@ -209,8 +213,7 @@ func (m *found) weights(root *os.Root, files map[string]file) {
 			m.WeightsFrom = api.WeightsHeaders
 			var err error
 			if size, err = tensors(root, f); err != nil {
-				m.unknown("complete", whyUnread(err))
-				m.unknown("weights_bytes", whyUnread(err))
+				m.unread(err, "complete", "weights_bytes")
 				m.WeightsFrom = ""
 				return
 			}
