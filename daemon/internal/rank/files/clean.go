@@ -29,19 +29,5 @@ func (f *Files) Clean(ctx context.Context, who account.Account, keep []string) e
 		return err
 	}
 	defer func() { <-f.receivers }()
-	ctx, watch, stop := f.watching(ctx, "old copies of "+who.Name+" to be removed")
-	defer stop()
-	watch.moved()
-	e, err := f.start(ctx, who, "unpack", wire.Clean, task)
-	if err != nil {
-		return err
-	}
-	r := receiving{end: e, reports: newReports(e.reports)}
-	_, err = r.next(ctx)
-	e.in.Close()
-	e.out.Close()
-	if waited := e.wait(); err == nil {
-		err = waited
-	}
-	return err
+	return f.carrier.Do(ctx, who, "unpack", wire.Clean, task, "old copies of "+who.Name+" to be removed")
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"fulmen/daemon/internal/carry"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/prepare/account"
@@ -32,22 +33,20 @@ type Config struct {
 
 // Files copies folders, from this node and to it.
 type Files struct {
-	cfg Config
+	cfg     Config
+	carrier carry.Carrier
 	// A place for each process that runs. Those that send have their own: a node
 	// may fetch from itself.
 	senders, receivers chan struct{}
 }
 
-const (
-	defaultSilence = time.Minute
-	// maxEnds bounds the processes at once that send, and those that receive.
-	maxEnds = 32
-)
+// maxEnds bounds the processes at once that send, and those that receive.
+const maxEnds = 32
 
 // New makes the copier and answers the nodes that fetch.
 func New(cfg Config) *Files {
-	cfg.Silence = cmp.Or(cfg.Silence, defaultSilence)
-	f := &Files{cfg: cfg, senders: make(chan struct{}, maxEnds), receivers: make(chan struct{}, maxEnds)}
+	carrier := carry.Carrier{Self: cfg.Self, Clock: cfg.Clock, Silence: cmp.Or(cfg.Silence, carry.DefaultSilence), Log: cfg.Log}
+	f := &Files{cfg: cfg, carrier: carrier, senders: make(chan struct{}, maxEnds), receivers: make(chan struct{}, maxEnds)}
 	cfg.Peers.HandleStream(gate.ServeRank(gate.Files, f.serve))
 	return f
 }

@@ -1,14 +1,12 @@
 package files
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
+	"net"
 	"path"
 	"path/filepath"
 
@@ -78,118 +76,14 @@ func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 		return "", err
 	}
 	defer func() { <-f.receivers }()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	receiver, err := f.start(ctx, who, "unpack", wire.Task, wire.UnpackTask{Home: who.Home, Area: at.area, Name: at.name})
+	report, err := f.carrier.Fetch(ctx, who, "unpack", wire.UnpackTask{Home: who.Home, Area: at.area, Name: at.name}, "files from "+from.Display(), func(ctx context.Context) (net.Conn, error) {
+		return f.cfg.Peers.Stream(ctx, from, api.PeerConn{Carries: api.ConnFiles, Job: job, Epoch: epoch})
+	}, func(wire.Report) {})
 	if err != nil {
 		return "", err
 	}
-	r := receiving{end: receiver, reports: newReports(receiver.reports)}
-	err = r.run(ctx, cancel, f, from, api.PeerConn{Carries: api.ConnFiles, Job: job, Epoch: epoch})
-	receiver.in.Close()
-	receiver.out.Close()
-	if err != nil {
-		cancel(err) // it is to end, whatever it does
-	}
-	waited := receiver.wait()
-	if err == nil {
-		err = waited
-	}
-	if err != nil {
-		f.complain(receiver, job)
-		return "", err
-	}
-	if len(r.leftOut) > 0 {
-		f.cfg.Log.Info("the copy of a folder leaves out what tools make again", "job", job, "folders", len(r.leftOut))
+	if len(report.LeftOut) > 0 {
+		f.cfg.Log.Info("the copy of a folder leaves out what tools make again", "job", job, "folders", len(report.LeftOut))
 	}
 	return at.in(who), nil
-}
-
-// receiving is one fetch.
-type receiving struct {
-	*end
-	reports *bufio.Scanner
-	leftOut []string
-}
-
-func newReports(from io.Reader) *bufio.Scanner {
-	s := bufio.NewScanner(from)
-	s.Buffer(nil, wire.MaxReportBytes)
-	return s
-}
-
-// next reads a report. A process that ends without a last word gives an error. Where
-// ctx has ended, that is why: what the process says then comes of it.
-func (r *receiving) next(ctx context.Context) (wire.Report, error) {
-	var report wire.Report
-	var err error
-	if r.reports.Scan() {
-		if report, err = wire.Decode[wire.Report](r.reports.Bytes()); err == nil && report.State == wire.ReportFailed {
-			err = report.Error
-		}
-	} else {
-		err = errors.Join(errors.New("the receiving process ended without saying why"), r.reports.Err())
-	}
-	if err != nil {
-		err = cmp.Or(context.Cause(ctx), err)
-	}
-	return report, err
-}
-
-func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f *Files, from api.NodeID, first api.PeerConn) error {
-	if report, err := r.next(outer); err != nil || report.State != wire.ReportReady {
-		return errors.Join(err, outOfTurn(report, err))
-	}
-	ctx, watch, stop := f.watching(outer, "files from "+from.Display())
-	defer stop()
-	conn, err := f.cfg.Peers.Stream(ctx, from, first)
-	if err != nil {
-		return cmp.Or(context.Cause(ctx), err)
-	}
-	defer conn.Close()
-	// Whatever ends this ends the process, and so the reading of its reports.
-	defer context.AfterFunc(ctx, func() {
-		cancel(context.Cause(ctx))
-		conn.Close()
-	})()
-	arrived, went := make(chan struct{}), make(chan struct{})
-	go func() {
-		_ = watch.carry(r.in, conn)
-		r.in.Close()
-		close(arrived)
-	}()
-	go func() {
-		_ = watch.carry(conn, r.out)
-		close(went)
-	}()
-	defer func() {
-		conn.Close()
-		r.out.Close()
-		<-arrived
-		<-went
-	}()
-	for {
-		report, err := r.next(ctx)
-		switch {
-		case err != nil:
-			return err
-		case report.State == wire.ReportDone:
-			r.leftOut = report.LeftOut
-			select { // its thanks are on their way
-			case <-went:
-			case <-ctx.Done():
-			}
-			return nil
-		case report.State != wire.ReportProgress:
-			return outOfTurn(report, nil)
-		}
-		watch.moved()
-	}
-}
-
-func outOfTurn(report wire.Report, err error) error {
-	if err != nil {
-		return nil
-	}
-	return fmt.Errorf("the receiving process said %q out of turn", report.State)
 }
