@@ -173,6 +173,8 @@ type ClusterSetSharingParams struct {
 	Jobs JobSharing `json:"jobs,omitempty"`
 	// JobsFrom is Sharing.JobsFrom.
 	JobsFrom []Principal `json:"jobs_from,omitzero"`
+	// Models is Sharing.Models.
+	Models ModelSharing `json:"models,omitempty"`
 	// RDMAChanges is Sharing.RDMAChanges.
 	RDMAChanges ChangeSharing `json:"rdma_changes,omitempty"`
 	// OnlyOnPower is Sharing.OnlyOnPower.

@@ -6,6 +6,12 @@ func modelMethods() []MethodInfo {
 			"The models on this Mac that the account has as which the caller's jobs run here, and the folders that were looked into."),
 		method[ModelSelect, ModelShowResult]("model.show", ClassUser, "",
 			"One of these models with its files."),
+		method[ModelNode, ModelListResult]("model.shared", ClassUser, "",
+			"The models on another Mac that it lets the caller read."),
+		method[Empty, ModelClusterResult]("model.cluster", ClassUser, "",
+			"The models on this Mac and on those that let the caller read theirs, and which Mac has which."),
+		method[ModelCopyParams, ModelCopyStarted]("model.copy", ClassUser, "model.copied",
+			"Copies a model from one Mac to the caller's account on another, this one if no other is named. It ends with the subscription; what has arrived stays for the next time."),
 		method[ModelSelect, ModelVerifyStarted]("model.verify", ClassUser, "model.verified",
 			"Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription."),
 	}
@@ -119,6 +125,71 @@ type ModelFile struct {
 	GitSHA1 string `json:"git_sha1,omitempty"`
 }
 
+// ModelNode names the Mac whose models are meant.
+type ModelNode struct {
+	// Node is the Mac.
+	Node NodeRef `json:"node"`
+}
+
+// ModelClusterResult is which Mac has which models.
+type ModelClusterResult struct {
+	// Models are ordered by name and revision.
+	Models []ModelOnNodes `json:"models"`
+	// Nodes are the Macs that were asked, this one first.
+	Nodes []ModelNodeAnswer `json:"nodes"`
+	// LeftOut counts the models for which an answer has no room.
+	LeftOut int `json:"left_out,omitempty"`
+}
+
+// ModelOnNodes is a model and where it is.
+type ModelOnNodes struct {
+	// Model is the model, as the first of On has it.
+	Model Model `json:"model"`
+	// On are the Macs, those first where it is complete.
+	On []ModelOnNode `json:"on"`
+}
+
+// ModelOnNode is how much of a model a Mac has.
+type ModelOnNode struct {
+	// Node is the Mac.
+	Node NodeID `json:"node"`
+	// Complete is Model.Complete there; absent = unknown.
+	Complete *bool `json:"complete,omitempty"`
+	// MissingCount is how many files lack there.
+	MissingCount int `json:"missing_count,omitempty"`
+}
+
+// ModelNodeAnswer is what a Mac answered about its models.
+type ModelNodeAnswer struct {
+	// Node is the Mac.
+	Node NodeID `json:"node"`
+	// Account is whose models it has named.
+	Account string `json:"account,omitempty"`
+	// Error is why it has named none.
+	Error *Error `json:"error,omitempty"`
+}
+
+// ModelCopyParams says what is copied, and from where.
+type ModelCopyParams struct {
+	ModelSelect
+	// Node is the Mac that has it.
+	Node NodeRef `json:"node"`
+	// To is the Mac that is to have it, for the account that its map has for the caller; empty = this Mac.
+	To NodeRef `json:"to,omitempty"`
+}
+
+// ModelCopyStarted is the subscription that follows a copy.
+type ModelCopyStarted struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// Node is the Mac that has the model.
+	Node NodeID `json:"node"`
+	// To is the Mac that gets it.
+	To NodeID `json:"to"`
+	// Account is whose the copy is; absent on another Mac.
+	Account string `json:"account,omitempty"`
+}
+
 // ModelVerifyStarted is the subscription that follows a verification.
 type ModelVerifyStarted struct {
 	// Sub names the subscription.
@@ -139,11 +210,23 @@ type ModelVerified struct {
 	Terminal bool `json:"terminal,omitempty"`
 }
 
-// ModelProgress is how far the reading of a model's files is.
+// ModelCopied is how far the copying of a model is.
+type ModelCopied struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// N numbers the notifications of the subscription, from 1.
+	N uint64 `json:"n"`
+	// Progress is how far it is.
+	Progress ModelProgress `json:"progress"`
+	// Terminal says that it has ended and nothing follows.
+	Terminal bool `json:"terminal,omitempty"`
+}
+
+// ModelProgress is how far the reading or copying of a model's files is.
 type ModelProgress struct {
-	// DoneBytes is what was read.
+	// DoneBytes is what was read, or is in place.
 	DoneBytes int64 `json:"done_bytes"`
-	// TotalBytes is what there is to read.
+	// TotalBytes is what there is to read or to copy.
 	TotalBytes int64 `json:"total_bytes"`
 	// Verified counts the files that are as they should be.
 	Verified int `json:"verified"`

@@ -240,6 +240,35 @@ type PeerInput struct {
 	By Principal `json:"by"`
 }
 
+// PeerModelsParams says who wants to know of models.
+type PeerModelsParams struct {
+	// By is who wants it, a person of the caller.
+	By Principal `json:"by"`
+}
+
+// PeerModel says which model a connection carries.
+type PeerModel struct {
+	// By is who copies it, a person of the caller.
+	By Principal `json:"by"`
+	// Model is the model.
+	Model ModelSelect `json:"model"`
+}
+
+// PeerModelCopy says which model the node is to copy for a person's account.
+type PeerModelCopy struct {
+	PeerModel
+	// From is the Mac that has it.
+	From NodeID `json:"from"`
+}
+
+// PeerModelCopied is how far such a copy is; the last one says so.
+type PeerModelCopied struct {
+	// Progress is how far it is.
+	Progress ModelProgress `json:"progress"`
+	// Terminal says that it has ended and nothing follows.
+	Terminal bool `json:"terminal,omitempty"`
+}
+
 // PeerMeasureParams is a measurement of a path.
 type PeerMeasureParams struct {
 	// Measurement is its id.

@@ -47,6 +47,8 @@ func PeerMethods() []MethodInfo {
 			"Finds a free port at each of the node's addresses for a rank, and keeps it from other ranks for a while."),
 		method[PeerResizeParams, Empty]("peer.resize", ClassPeer, "",
 			"Tells the pseudo-terminal of a rank its size."),
+		method[PeerModelsParams, ModelListResult]("peer.models", ClassPeer, "",
+			"Lists the models that a person of the caller may read here."),
 		method[PeerMeasureParams, PeerMeasureResult]("peer.measure", ClassPeer, "",
 			"Announces a measurement of a path; the answer has the one-time token for its connections."),
 		method[PeerProfileParams, PeerProfileResult]("peer.profile", ClassPeer, "",
@@ -277,6 +279,10 @@ type PeerConn struct {
 	Output *PeerOutput `json:"output,omitempty"`
 	// Input says who gives it; input only.
 	Input *PeerInput `json:"input,omitempty"`
+	// Model says which model is copied, and for whom; models only.
+	Model *PeerModel `json:"model,omitempty"`
+	// Copy says which model is to be fetched, from where and for whom; copies of models only.
+	Copy *PeerModelCopy `json:"copy,omitempty"`
 	// Port is the published port of rank 0; publish only.
 	Port int `json:"port,omitempty"`
 	// Job is the job whose files are fetched from its submitter's node; files only.

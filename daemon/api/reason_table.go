@@ -284,6 +284,8 @@ const (
 	ReasonAccountForbidden Reason = "account_forbidden"
 	// ReasonJobsNotShared: The Mac does not accept jobs of others.
 	ReasonJobsNotShared Reason = "jobs_not_shared"
+	// ReasonModelsNotShared: The Mac does not let people of other Macs read its models.
+	ReasonModelsNotShared Reason = "models_not_shared"
 	// ReasonOnBattery: The Mac accepts jobs on power only.
 	ReasonOnBattery Reason = "on_battery"
 	// ReasonNotIdle: The Mac accepts jobs only when nobody uses it.
@@ -524,6 +526,12 @@ const (
 	ReasonNotSimulated Reason = "not_simulated"
 	// ReasonModelCorrupt: Files of the model are not what their names say.
 	ReasonModelCorrupt Reason = "model_corrupt"
+	// ReasonModelChanged: The model changed while it was copied.
+	ReasonModelChanged Reason = "model_changed"
+	// ReasonModelCopying: The model is being copied already.
+	ReasonModelCopying Reason = "model_copying"
+	// ReasonModelNotCopied: The model could not be copied.
+	ReasonModelNotCopied Reason = "model_not_copied"
 	// ReasonModelIncomplete: Files of the model are missing.
 	ReasonModelIncomplete Reason = "model_incomplete"
 	// ReasonSeveralWeights: There are several sets of weights, and it is not known which is meant.
@@ -673,6 +681,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonPrincipalUnmapped, Code: CodeDenied, Text: "No account has been chosen on the Mac for this person's jobs.", Remedy: "On that Mac, run `fulmen users map WHO ACCOUNT`.", Command: "fulmen users"},
 		{Reason: ReasonAccountForbidden, Code: CodeDenied, Text: "Jobs never run as this account.", Remedy: "Map the person to an account other than root.", Command: "fulmen users"},
 		{Reason: ReasonJobsNotShared, Code: CodeDenied, Text: "The Mac does not accept jobs of others.", Remedy: "Allow it there: `fulmen sharing set jobs=mapped`.", Command: "fulmen sharing"},
+		{Reason: ReasonModelsNotShared, Code: CodeDenied, Text: "The Mac does not let people of other Macs read its models.", Remedy: "Allow it there: `fulmen sharing set models=mapped`.", Command: "fulmen sharing"},
 		{Reason: ReasonOnBattery, Code: CodePrecondition, Text: "The Mac accepts jobs on power only.", Remedy: "Connect power.", Command: "fulmen sharing"},
 		{Reason: ReasonNotIdle, Code: CodePrecondition, Text: "The Mac accepts jobs only when nobody uses it.", Command: "fulmen sharing"},
 		{Reason: ReasonSpecAltered, Code: CodeDenied, Text: "The job's spec does not match its signature.", Remedy: "Submit it again."},
@@ -793,6 +802,9 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonTooManyFiles, Code: CodeExhausted, Text: "The system allows no more open files."},
 		{Reason: ReasonNotSimulated, Code: CodePrecondition, Text: "Nothing is simulated here.", Remedy: "Start a daemon with `fulmend run --simulate SCENARIO`."},
 		{Reason: ReasonModelCorrupt, Code: CodePrecondition, Text: "Files of the model are not what their names say.", Remedy: "Remove these files and fetch the model again."},
+		{Reason: ReasonModelChanged, Code: CodeConflict, Text: "The model changed while it was copied.", Remedy: "Copy it again: what is there is kept."},
+		{Reason: ReasonModelCopying, Code: CodeConflict, Text: "The model is being copied already.", Remedy: "Wait for that copy."},
+		{Reason: ReasonModelNotCopied, Code: CodeUnreachable, Text: "The model could not be copied.", Remedy: "Copy it again: what is there is kept."},
 		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Unknown: true, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},
 		{Reason: ReasonSeveralWeights, Code: CodeConflict, Unknown: true, Text: "There are several sets of weights, and it is not known which is meant."},
 	}

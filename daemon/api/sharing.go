@@ -21,6 +21,8 @@ type Sharing struct {
 	Unmapped []Principal `json:"unmapped,omitempty"`
 	// UnmappedNodes lists the members whose people have none unless Mapped lists them, whatever counts for all.
 	UnmappedNodes []NodeID `json:"unmapped_nodes,omitempty"`
+	// Models says who may read models on this Mac from others; absent = nobody.
+	Models ModelSharing `json:"models,omitempty"`
 	// RDMAChanges says who may change RDMA at this end of a cable.
 	RDMAChanges ChangeSharing `json:"rdma_changes"`
 	// OnlyOnPower refuses jobs while the node runs on battery.

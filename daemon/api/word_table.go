@@ -834,6 +834,10 @@ const (
 	ConnOutput PeerConnKind = "output"
 	// ConnInput carries a rank's input.
 	ConnInput PeerConnKind = "input"
+	// ConnModel carries a model to another node.
+	ConnModel PeerConnKind = "model"
+	// ConnModelCopy carries how far the copy is that the node fetches for somebody.
+	ConnModelCopy PeerConnKind = "model_copy"
 	// ConnPublish carries a connection to a published port of rank 0.
 	ConnPublish PeerConnKind = "publish"
 	// ConnPair carries pairing; the only one for a node that is not a member.
@@ -842,7 +846,7 @@ const (
 
 // Values lists the words, in the order in which people read them.
 func (PeerConnKind) Values() []string {
-	return words(ConnPackets, ConnCalls, ConnStream, ConnSideChannel, ConnProbe, ConnDocument, ConnFiles, ConnOutput, ConnInput, ConnPublish, ConnPair)
+	return words(ConnPackets, ConnCalls, ConnStream, ConnSideChannel, ConnProbe, ConnDocument, ConnFiles, ConnOutput, ConnInput, ConnModel, ConnModelCopy, ConnPublish, ConnPair)
 }
 
 // Valid reports whether the word belongs to this version.
@@ -1228,6 +1232,25 @@ func (JobSharing) Values() []string {
 
 // Valid reports whether the word belongs to this version.
 func (w JobSharing) Valid() bool { return known(w) }
+
+// ModelSharing is whose people may read the models on a node.
+type ModelSharing string
+
+const (
+	// ModelsNobody lets nobody from elsewhere.
+	ModelsNobody ModelSharing = "nobody"
+	// ModelsMapped lets everybody who has a local account in the map read that account's,
+	// and have the node copy more for it.
+	ModelsMapped ModelSharing = "mapped"
+)
+
+// Values lists the words, in the order in which people read them.
+func (ModelSharing) Values() []string {
+	return words(ModelsNobody, ModelsMapped)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w ModelSharing) Valid() bool { return known(w) }
 
 // ChangeSharing is who may change settings of a node from afar.
 type ChangeSharing string

@@ -472,6 +472,14 @@ export type MeasureState = "waiting" | "running" | "done" | "failed" | "cancelle
 export type MethodClass = "read" | "user" | "admin" | "peer";
 
 /**
+ * ModelSharing is whose people may read the models on a node.
+ *
+ * - nobody: Lets nobody from elsewhere.
+ * - mapped: Lets everybody who has a local account in the map read that account's, and have the node copy more for it.
+ */
+export type ModelSharing = "nobody" | "mapped";
+
+/**
  * ModelSource is whose form a folder with models has.
  *
  * - huggingface: Hugging Face's cache: repositories with revisions.
@@ -534,10 +542,12 @@ export type PathState = "active" | "standby" | "failed";
  * - files: Carries the files that a job copies to the node.
  * - output: Carries what a rank prints.
  * - input: Carries a rank's input.
+ * - model: Carries a model to another node.
+ * - model_copy: Carries how far the copy is that the node fetches for somebody.
  * - publish: Carries a connection to a published port of rank 0.
  * - pair: Carries pairing; the only one for a node that is not a member.
  */
-export type PeerConnKind = "packets" | "calls" | "stream" | "side_channel" | "probe" | "document" | "files" | "output" | "input" | "publish" | "pair";
+export type PeerConnKind = "packets" | "calls" | "stream" | "side_channel" | "probe" | "document" | "files" | "output" | "input" | "model" | "model_copy" | "publish" | "pair";
 
 /**
  * PendingState is what a person did with an entry of the inbox.
@@ -1058,6 +1068,8 @@ export interface ClusterSetSharingParams {
   jobs?: JobSharing;
   /** Sharing.JobsFrom. */
   jobs_from?: Principal[];
+  /** Sharing.Models. */
+  models?: ModelSharing;
   /** Sharing.RDMAChanges. */
   rdma_changes?: ChangeSharing;
   /** Sharing.OnlyOnPower. */
@@ -2687,6 +2699,52 @@ export interface Model {
   unknown?: Record<string, Reason>;
 }
 
+/** ModelClusterResult is which Mac has which models. */
+export interface ModelClusterResult {
+  /** Ordered by name and revision. */
+  models: ModelOnNodes[];
+  /** The Macs that were asked, this one first. */
+  nodes: ModelNodeAnswer[];
+  /** Counts the models for which an answer has no room. */
+  left_out?: number;
+}
+
+/** ModelCopied is how far the copying of a model is. */
+export interface ModelCopied {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** Numbers the notifications of the subscription, from 1. */
+  n: number;
+  /** How far it is. */
+  progress: ModelProgress;
+  /** Says that it has ended and nothing follows. */
+  terminal?: boolean;
+}
+
+/** ModelCopyParams says what is copied, and from where. */
+export interface ModelCopyParams {
+  /** Its name as model.list has it, or its folder. */
+  model: string;
+  /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
+  revision?: string;
+  /** The Mac that has it. */
+  node: NodeRef;
+  /** The Mac that is to have it, for the account that its map has for the caller; empty = this Mac. */
+  to?: NodeRef;
+}
+
+/** ModelCopyStarted is the subscription that follows a copy. */
+export interface ModelCopyStarted {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** The Mac that has the model. */
+  node: NodeID;
+  /** The Mac that gets it. */
+  to: NodeID;
+  /** Whose the copy is; absent on another Mac. */
+  account?: string;
+}
+
 /** ModelFile is one file of a model. */
 export interface ModelFile {
   /** Where it is, below the model's folder. */
@@ -2725,11 +2783,45 @@ export interface ModelListResult {
   left_out?: number;
 }
 
-/** ModelProgress is how far the reading of a model's files is. */
+/** ModelNode names the Mac whose models are meant. */
+export interface ModelNode {
+  /** The Mac. */
+  node: NodeRef;
+}
+
+/** ModelNodeAnswer is what a Mac answered about its models. */
+export interface ModelNodeAnswer {
+  /** The Mac. */
+  node: NodeID;
+  /** Whose models it has named. */
+  account?: string;
+  /** Why it has named none. */
+  error?: Error;
+}
+
+/** ModelOnNode is how much of a model a Mac has. */
+export interface ModelOnNode {
+  /** The Mac. */
+  node: NodeID;
+  /** Model.Complete there; absent = unknown. */
+  complete?: boolean;
+  /** How many files lack there. */
+  missing_count?: number;
+}
+
+/** ModelOnNodes is a model and where it is. */
+export interface ModelOnNodes {
+  /** The model, as the first of On has it. */
+  model: Model;
+  /** The Macs, those first where it is complete. */
+  on: ModelOnNode[];
+}
+
+/** ModelProgress is how far the reading or copying of a model's files is. */
 export interface ModelProgress {
-  /** What was read. Unit: bytes. */
+  /** What was read, or is in place. Unit: bytes. */
   done_bytes: number;
-  /** What there is to read. Unit: bytes. */
+  /** What there is to read or to copy. Unit: bytes. */
   total_bytes: number;
   /** Counts the files that are as they should be. */
   verified: number;
@@ -2743,6 +2835,14 @@ export interface ModelProgress {
 
 /** ModelSelect names a model. */
 export interface ModelSelect {
+  /** Its name as model.list has it, or its folder. */
+  model: string;
+  /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
+  revision?: string;
+}
+
+/** ModelSelect names a model. */
+export interface ModelSelectParams {
   /** Its name as model.list has it, or its folder. */
   model: string;
   /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
@@ -3083,6 +3183,10 @@ export interface PeerConn {
   output?: PeerOutput;
   /** Says who gives it; input only. */
   input?: PeerInput;
+  /** Says which model is copied, and for whom; models only. */
+  model?: PeerModel;
+  /** Says which model is to be fetched, from where and for whom; copies of models only. */
+  copy?: PeerModelCopy;
   /** The published port of rank 0; publish only. */
   port?: number;
   /** The job whose files are fetched from its submitter's node; files only. */
@@ -3097,6 +3201,24 @@ export interface PeerConn {
 export interface PeerInput {
   /** Who gives it. */
   by: Principal;
+}
+
+/** PeerModel says which model a connection carries. */
+export interface PeerModel {
+  /** Who copies it, a person of the caller. */
+  by: Principal;
+  /** The model. */
+  model: ModelSelect;
+}
+
+/** PeerModelCopy says which model the node is to copy for a person's account. */
+export interface PeerModelCopy {
+  /** Who copies it, a person of the caller. */
+  by: Principal;
+  /** The model. */
+  model: ModelSelect;
+  /** The Mac that has it. */
+  from: NodeID;
 }
 
 /** PeerOutput says which output of a rank a connection carries. */
@@ -3780,6 +3902,8 @@ export interface Sharing {
   unmapped?: Principal[];
   /** Lists the members whose people have none unless Mapped lists them, whatever counts for all. */
   unmapped_nodes?: NodeID[];
+  /** Says who may read models on this Mac from others; absent = nobody. */
+  models?: ModelSharing;
   /** Says who may change RDMA at this end of a cable. */
   rdma_changes: ChangeSharing;
   /** Refuses jobs while the node runs on battery. */
@@ -4229,9 +4353,15 @@ export interface Methods {
   /** The models on this Mac that the account has as which the caller's jobs run here, and the folders that were looked into. */
   "model.list": { params: EmptyParams; result: ModelListResult; class: "user"; notifies: never };
   /** One of these models with its files. */
-  "model.show": { params: ModelSelect; result: ModelShowResult; class: "user"; notifies: never };
+  "model.show": { params: ModelSelectParams; result: ModelShowResult; class: "user"; notifies: never };
+  /** The models on another Mac that it lets the caller read. */
+  "model.shared": { params: ModelNode; result: ModelListResult; class: "user"; notifies: never };
+  /** The models on this Mac and on those that let the caller read theirs, and which Mac has which. */
+  "model.cluster": { params: EmptyParams; result: ModelClusterResult; class: "user"; notifies: never };
+  /** Copies a model from one Mac to the caller's account on another, this one if no other is named. It ends with the subscription; what has arrived stays for the next time. */
+  "model.copy": { params: ModelCopyParams; result: ModelCopyStarted; class: "user"; notifies: "model.copied" };
   /** Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription. */
-  "model.verify": { params: ModelSelect; result: ModelVerifyStarted; class: "user"; notifies: "model.verified" };
+  "model.verify": { params: ModelSelectParams; result: ModelVerifyStarted; class: "user"; notifies: "model.verified" };
   /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
   /** event.list, and every event after. */
@@ -4349,6 +4479,9 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "job.delete": "user",
   "model.list": "user",
   "model.show": "user",
+  "model.shared": "user",
+  "model.cluster": "user",
+  "model.copy": "user",
   "model.verify": "user",
   "event.list": "read",
   "event.watch": "read",
@@ -4396,6 +4529,8 @@ export interface Notifications {
   "job.changed": JobChanged;
   /** A piece of what a rank printed. */
   "job.output": JobOutput;
+  /** How far the copying of a model is; exactly one is terminal. */
+  "model.copied": ModelCopied;
   /** How far the verification of a model is; exactly one is terminal. */
   "model.verified": ModelVerified;
   /** What happened since the last one of the subscription; or that the client lagged. */
@@ -4506,8 +4641,12 @@ export type KnownReason =
   | "mlx_no_answer"
   | "mlx_too_old"
   | "mlx_versions_differ"
+  | "model_changed"
+  | "model_copying"
   | "model_corrupt"
   | "model_incomplete"
+  | "model_not_copied"
+  | "models_not_shared"
   | "name_taken"
   | "needs_restart"
   | "needs_root"
