@@ -146,7 +146,7 @@ func (s *scan) hub(folder string) {
 				return
 			}
 			f := file{path: name, at: path.Join(folder, "blobs", blob), size: info.Size(), time: info.ModTime()}
-			if (len(blob) == 64 || len(blob) == 40) && hexWord.MatchString(blob) {
+			if IsHash(blob) {
 				f.hash = blob
 			}
 			m.files = append(m.files, f)

@@ -127,7 +127,7 @@ type limited interface{ isValid() bool }
 
 // Decode reads a value of JSON that is in its range.
 func Decode[T limited](data []byte) (value T, err error) {
-	if err = strict(data, &value); err == nil && !value.isValid() {
+	if err = Strict(data, &value); err == nil && !value.isValid() {
 		err = fmt.Errorf("%w: a %T", ErrProtocol, value)
 	}
 	if err != nil {
@@ -136,8 +136,8 @@ func Decode[T limited](data []byte) (value T, err error) {
 	return value, err
 }
 
-// strict decodes JSON that may hold nothing unknown and nothing behind it.
-func strict(data []byte, into any) error {
+// Strict decodes JSON that may hold nothing unknown and nothing behind it.
+func Strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {

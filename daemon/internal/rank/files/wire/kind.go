@@ -29,6 +29,14 @@ const (
 	Sent Kind = 'S'
 	// Thanks says that it has all arrived and is in place; empty.
 	Thanks Kind = 'T'
+	// Model begins the copy of a model: see package transfer, as for the three that follow.
+	Model Kind = 'm'
+	// ModelFiles is a part of the list of its files: a JSON array.
+	ModelFiles Kind = 'M'
+	// Ask asks for a chunk of a file, or for its hash.
+	Ask Kind = 'q'
+	// Chunk begins the answer: its size and hash.
+	Chunk Kind = 'k'
 	// Refused says why there is no more: an api.Error.
 	Refused Kind = 'r'
 	// Task tells an end what it is to do, and comes from its own daemon: see [PackTask] and [UnpackTask].
@@ -40,9 +48,9 @@ const (
 // limit is the longest frame of a kind; -1 for what is no kind.
 func (k Kind) limit() int {
 	switch k {
-	case Data, Entries, Hash, Hashes, Want, Clean:
+	case Data, Entries, Hash, Hashes, Want, Clean, ModelFiles:
 		return MaxFrameBytes
-	case Listed, File, End, Refused, Task:
+	case Listed, File, End, Refused, Task, Model, Ask, Chunk:
 		return MaxWordBytes
 	case Hashed, Wanted, Sent, Thanks:
 		return 0

@@ -26,7 +26,7 @@ func (l *List) Entries() []Entry { return l.entries }
 // Decode adds the entries of a frame.
 func (l *List) Decode(data []byte) error {
 	var entries []Entry
-	if err := strict(data, &entries); err != nil {
+	if err := Strict(data, &entries); err != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -81,7 +81,7 @@ func (e *SameNameError) Error() string {
 // one frame to the next as well: after is the last one before, or -1.
 func DecodeIndices(data []byte, entries []Entry, after int) ([]int, error) {
 	var indices []int
-	if err := strict(data, &indices); err != nil {
+	if err := Strict(data, &indices); err != nil {
 		return nil, err
 	}
 	for _, i := range indices {

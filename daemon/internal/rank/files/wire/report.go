@@ -16,6 +16,8 @@ type Report struct {
 	State ReportState `json:"state"`
 	// LeftOut are folders that were left out by default; with ReportDone.
 	LeftOut []string `json:"left_out,omitempty"`
+	// Model is how far the copy of a model is.
+	Model *api.ModelProgress `json:"model,omitempty"`
 	// Error is why it ended; with ReportFailed.
 	Error *api.Error `json:"error,omitempty"`
 }
@@ -73,6 +75,22 @@ func (r *Reporter) Alive() error {
 // Done says that the copy is whole.
 func (r *Reporter) Done(leftOut []string) error {
 	return r.report(Report{State: ReportDone, LeftOut: leftOut})
+}
+
+// reportModelEvery is how often the progress of a model is told at most.
+const reportModelEvery = 500 * time.Millisecond
+
+// Model says how far the copy of a model is, not too often, and at its end.
+func (r *Reporter) Model(p api.ModelProgress, isDone bool) error {
+	if isDone {
+		return r.report(Report{State: ReportDone, Model: &p})
+	}
+	now := r.clock.Boot()
+	if now-r.last < reportModelEvery {
+		return nil
+	}
+	r.last = now
+	return r.report(Report{State: ReportProgress, Model: &p})
 }
 
 // Failed says why it is not.

@@ -79,7 +79,7 @@ const maxText = 1 << 10
 // version does not know become sync_failed.
 func DecodeRefusal(data []byte) (*api.Error, error) {
 	var e api.Error
-	if err := strict(data, &e); err != nil {
+	if err := Strict(data, &e); err != nil {
 		return nil, err
 	}
 	info, known := api.LookupReason(e.Data.Reason)

@@ -1,0 +1,254 @@
+package transfer
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/rank/files/wire"
+	"fulmen/native"
+)
+
+// Send is the whole of `fulmend models-send`: it reads its own daemon's task, then serves
+// one receiver over the two streams until that has the model. What ends it before its
+// time is sent to the receiver, and given back too.
+func Send(in io.Reader, out io.Writer) error {
+	conn := wire.NewConn(in, out)
+	task, err := expect[SendTask](conn, wire.Task)
+	if err != nil {
+		return err
+	}
+	err = send(conn, task)
+	if reason := sendFailure(err, task.Model.Model); reason != nil {
+		conn.Refuse(reason)
+	}
+	return err
+}
+
+// sendFailure is what a receiver gets to know of an error; nil where it was the receiver
+// that ended.
+func sendFailure(err error, model string) *api.Error {
+	switch known, ok := errors.AsType[*api.Error](err); {
+	case err == nil, errors.Is(err, errReceiver):
+		return nil
+	case ok:
+		return known
+	case errors.Is(err, inventory.ErrChanged), errors.Is(err, os.ErrNotExist):
+		return api.Errorf(api.ReasonModelChanged, model, "%s has changed while it was copied.", model).
+			WithRemedy("Copy it again when nothing writes to it: what has arrived is kept.")
+	case errors.Is(err, wire.ErrProtocol):
+		return unexpected(model)
+	case errors.Is(err, os.ErrPermission):
+		return api.Errorf(api.ReasonPermissionDenied, model, "The account may not read all files of %s.", model)
+	}
+	return api.Errorf(api.ReasonModelNotCopied, model, "%s could not be read%s.", model, native.ErrnoSuffix(err))
+}
+
+// errReceiver is matched where the receiver ended the exchange.
+var errReceiver = errors.New("the receiver has ended")
+
+// sender serves the chunks of a model.
+type sender struct {
+	conn    *wire.Conn
+	content *inventory.Content
+	free    chan []byte
+	open    int // the file that is open; the latest one stays so
+	file    *os.File
+}
+
+// answer is what is written to the receiver.
+type answer struct {
+	chunk  chunk
+	data   []byte // nil for a sum
+	buffer []byte
+}
+
+func send(conn *wire.Conn, task SendTask) error {
+	all := inventory.Open(task.Places)
+	defer all.Close()
+	content, err := all.Content(task.Model)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if err := sendable(content.Model); err != nil {
+		return err
+	}
+	files := make([]entry, content.Count())
+	h := header{Repository: content.Model.Model, Revision: content.Model.Revision, Refs: refsOf(content.Model.Refs), Files: len(files)}
+	for n := range files {
+		e := &files[n]
+		e.Path, e.Size, e.Hash = content.File(n)
+		h.Bytes += e.Size
+	}
+	if len(files) > maxFiles {
+		return api.Errorf(api.ReasonModelNotCopied, h.Repository, "%s has more than %d files.", h.Repository, maxFiles)
+	}
+	err = cmp.Or(conn.Send(wire.Model, h), wire.SendParts(conn, wire.ModelFiles, files), conn.Flush())
+	if err != nil {
+		return errors.Join(errReceiver, err)
+	}
+	s := sender{conn: conn, content: content, free: make(chan []byte, window)}
+	defer func() {
+		if s.file != nil {
+			s.file.Close()
+		}
+	}()
+	for range window {
+		s.free <- nil // made when it is needed
+	}
+	answers := make(chan answer, window)
+	written := make(chan error, 1)
+	go func() { written <- s.write(answers) }()
+	err = s.serve(answers)
+	close(answers)
+	switch {
+	case errors.Is(err, errReceiver):
+		return err // nobody takes what is written
+	case err != nil:
+		go discard(conn)
+	}
+	return cmp.Or(err, <-written)
+}
+
+// discard reads what nobody needs: another side that still writes does not read what is
+// written to it, the refusal least of all.
+func discard(conn *wire.Conn) {
+	for {
+		if _, _, err := conn.Read(); err != nil {
+			return
+		}
+	}
+}
+
+// sendable refuses what cannot be copied.
+func sendable(m api.Model) error {
+	name := m.Model
+	switch {
+	case m.Source != api.ModelHub:
+		return api.Errorf(api.ReasonBadValue, name, "%s is not in Hugging Face's cache, and cannot be copied from %s.", name, m.Path).
+			WithRemedy("Copy its folder by other means, or fetch it with huggingface_hub first.")
+	case m.Complete == nil:
+		return api.Errorf(api.ReasonModelIncomplete, name, "Whether %s is complete is not known: %s.", name, cmp.Or(m.Unknown["complete"], api.ReasonReadFailed)).
+			WithRemedy("Look at it with: fulmen models show " + name)
+	case !*m.Complete:
+		return api.Errorf(api.ReasonModelIncomplete, name, "%d files of %s are missing, so it cannot be copied.", m.MissingCount, name).
+			WithRemedy("Fetch it again there: what is there is kept.")
+	}
+	return nil
+}
+
+// refsOf are the refs that are copied, main in any case.
+func refsOf(all []string) []string {
+	refs := slices.DeleteFunc(slices.Clone(all), func(ref string) bool { return !inventory.IsRef(ref) })
+	if n := slices.Index(refs, "main"); n > 0 {
+		refs[0], refs[n] = refs[n], refs[0]
+	}
+	return refs[:min(len(refs), maxRefs)]
+}
+
+// serve answers requests until the receiver thanks.
+func (s *sender) serve(answers chan<- answer) error {
+	for {
+		kind, data, err := s.conn.Read()
+		switch {
+		case err != nil:
+			return errors.Join(errReceiver, err)
+		case kind == wire.Thanks:
+			return nil
+		case kind == wire.Refused:
+			return errors.Join(errReceiver, wire.Unexpected(kind, data))
+		case kind != wire.Ask:
+			return wire.Unexpected(kind, data)
+		}
+		r, err := decode[request](data)
+		if err == nil && r.File >= s.content.Count() {
+			err = fmt.Errorf("%w: file %d", wire.ErrProtocol, r.File)
+		}
+		if err != nil {
+			return err
+		}
+		// There are as many buffers as requests under way: this waits for nobody who
+		// waits for this to read on.
+		a := answer{buffer: <-s.free}
+		if a.buffer == nil {
+			a.buffer = make([]byte, chunkBytes)
+		}
+		if err := s.prepare(r, &a); err != nil {
+			return err
+		}
+		answers <- a
+	}
+}
+
+// prepare reads and hashes what was asked for.
+func (s *sender) prepare(r request, a *answer) error {
+	if s.file == nil || s.open != r.File {
+		if s.file != nil {
+			s.file.Close()
+		}
+		var err error
+		if s.file, err = s.content.Open(r.File); err != nil {
+			s.file = nil
+			return err
+		}
+		s.open = r.File
+	}
+	_, size, _ := s.content.File(r.File)
+	sum := sha256.New()
+	if r.Sum {
+		if _, err := io.CopyBuffer(onlyWriter{sum}, io.NewSectionReader(s.file, 0, size), a.buffer); err != nil {
+			return err
+		}
+	} else {
+		a.chunk.Size = int(min(chunkBytes, size-r.Offset))
+		if a.chunk.Size <= 0 {
+			return fmt.Errorf("%w: a chunk behind the end", wire.ErrProtocol)
+		}
+		a.data = a.buffer[:a.chunk.Size]
+		if _, err := s.file.ReadAt(a.data, r.Offset); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = inventory.ErrChanged
+			}
+			return err
+		}
+		sum.Write(a.data)
+	}
+	a.chunk.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return s.content.Check(r.File, s.file)
+}
+
+// onlyWriter hides that a hash could read by itself, with a buffer of its own.
+type onlyWriter struct{ io.Writer }
+
+// write writes answers in their order. Behind an error it goes on taking them.
+func (s *sender) write(answers <-chan answer) (err error) {
+	for a := range answers {
+		if err == nil {
+			err = s.writeOne(a)
+		}
+		s.free <- a.buffer
+	}
+	if err != nil {
+		return errors.Join(errReceiver, err)
+	}
+	return nil
+}
+
+func (s *sender) writeOne(a answer) error {
+	if a.data == nil {
+		return cmp.Or(s.conn.Send(wire.Hashes, wire.HashList{a.chunk.SHA256}), s.conn.Flush())
+	}
+	_ = s.conn.Send(wire.Chunk, a.chunk) // an error stays
+	for part := range slices.Chunk(a.data, wire.MaxFrameBytes) {
+		_ = s.conn.Write(wire.Data, part)
+	}
+	return s.conn.Flush()
+}

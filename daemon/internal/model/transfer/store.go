@@ -1,0 +1,125 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/model/inventory"
+)
+
+const (
+	blobsDir     = "blobs"
+	snapshotsDir = "snapshots"
+	// stagingDir is where a snapshot is made, beside those of a repository.
+	stagingDir = ".fulmen"
+	// partialSuffix makes a name that counts as a download that goes on; Hugging Face's
+	// programs have a random word, or nothing, where it has ours.
+	partialSuffix = ".fulmen.incomplete"
+	// reserveBytes stay free on the disk.
+	reserveBytes = 256 << 20
+)
+
+// openCache opens Hugging Face's cache, which is made where it is not there.
+func openCache(at string) (*os.Root, error) {
+	if at == "" {
+		return nil, api.Errorf(api.ReasonBadValue, "HF_HUB_CACHE", "Hugging Face's cache is not at an absolute path.").
+			WithRemedy("Set HF_HUB_CACHE or HF_HOME to an absolute path.")
+	}
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return nil, err
+	}
+	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(at)
+}
+
+// openRepository opens the model's folder, which nobody else copies to meanwhile.
+func (r *receiver) openRepository() (unlock func(), err error) {
+	folder, _ := inventory.RepositoryFolder(r.list.Repository) // which was checked
+	locks := path.Join(".locks", folder)
+	if err := r.cache.MkdirAll(locks, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := r.cache.OpenFile(path.Join(locks, "fulmen.lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			lock.Close()
+		}
+	}()
+	if err := flock(lock); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, api.Errorf(api.ReasonModelCopying, r.list.Repository, "%s is being copied to this Mac already.", r.list.Repository).
+				WithRemedy("Wait until that has ended.")
+		}
+		return nil, err
+	}
+	if err := r.cache.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if info, err := r.cache.Lstat(folder); err != nil || !info.IsDir() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a folder", folder))
+	}
+	r.repo, err = r.cache.OpenRoot(folder)
+	return func() { lock.Close() }, err
+}
+
+// flock takes a lock, or fails at once.
+func flock(f *os.File) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// room refuses what the disk has no room for, before anything is written.
+func (r *receiver) room(bytes int64) error {
+	free, err := r.freeBytes(r.repo.Name())
+	if err != nil || bytes == 0 || free-reserveBytes >= bytes {
+		return nil // it shows when the disk is full
+	}
+	folder, _ := inventory.RepositoryFolder(r.list.Repository)
+	_ = r.cache.Remove(folder) // where it is new
+	return noRoom(r.list.Repository, bytes+reserveBytes-free, r.cache.Name())
+}
+
+// staged and snapshot are where a file of the model is before and after it is published.
+func (r *receiver) staged(name string) string { return path.Join(stagingDir, r.list.Revision, name) }
+
+func (r *receiver) snapshot(name string) string {
+	return path.Join(snapshotsDir, r.list.Revision, name)
+}
+
+func blob(hash string) string { return path.Join(blobsDir, hash) }
+
+// target is what the link at a path of a snapshot says.
+func target(name, hash string) string {
+	return strings.Repeat("../", 2+strings.Count(name, "/")) + blob(hash)
+}
+
+// has reports whether a regular file of a size is at a path of the repository.
+func (r *receiver) has(at string, size int64) bool {
+	info, err := r.repo.Lstat(at)
+	return err == nil && info.Mode().IsRegular() && info.Size() == size
+}
+
+// syncFolder has the names in a folder outlast a power cut.
+func (r *receiver) syncFolder(at string) error {
+	folder, err := r.repo.Open(at)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

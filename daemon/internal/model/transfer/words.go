@@ -1,0 +1,117 @@
+package transfer
+
+import (
+	"fmt"
+	"path"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/rank/files/wire"
+)
+
+const (
+	// SendCommand is the daemon's command that sends a model.
+	SendCommand = "models-send"
+	// ReceiveCommand is the one that receives it.
+	ReceiveCommand = "models-receive"
+
+	chunkBytes = 4 << 20
+	// window is how many requests are under way, and so how many chunks the sender holds.
+	window = 4
+	// maxFiles and maxListBytes bound a model's list, as the inventory's own entries are.
+	maxFiles     = 200_000
+	maxListBytes = 32 << 20
+	// maxRefs is how many refs of a revision are copied.
+	maxRefs = 64
+	// maxBytes bounds a model: no sum of sizes overflows.
+	maxBytes = 1 << 50
+)
+
+// SendTask is what the sender's daemon gives its process. It goes over the standard input,
+// not the command line, which every account can read.
+type SendTask struct {
+	// Places is where the account keeps models.
+	Places inventory.Places `json:"places"`
+	// Model is the one to send.
+	Model api.ModelSelect `json:"model"`
+}
+
+// ReceiveTask is what the receiver's daemon gives its process.
+type ReceiveTask struct {
+	// Places is where the account keeps models.
+	Places inventory.Places `json:"places"`
+	// Model is what the sender was asked for: another one is not taken.
+	Model api.ModelSelect `json:"model"`
+}
+
+func (t SendTask) isValid() bool { return path.IsAbs(t.Places.Home) && t.Model.Model != "" }
+
+func (t ReceiveTask) isValid() bool { return SendTask(t).isValid() }
+
+// header is what a model is.
+type header struct {
+	Repository string   `json:"repository"`
+	Revision   string   `json:"revision"`
+	Refs       []string `json:"refs,omitempty"`
+	Files      int      `json:"files"`
+	Bytes      int64    `json:"bytes"`
+}
+
+func (h header) isValid() bool {
+	for _, ref := range h.Refs {
+		if !inventory.IsRef(ref) {
+			return false
+		}
+	}
+	_, isRepository := inventory.RepositoryFolder(h.Repository)
+	return isRepository && inventory.IsRevision(h.Revision) && len(h.Refs) <= maxRefs &&
+		0 < h.Files && h.Files <= maxFiles && 0 <= h.Bytes && h.Bytes <= maxBytes
+}
+
+// entry is a file of a model.
+type entry struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	// Hash is SHA-256 in hex or SHA-1 as Git names a blob; empty where none is known.
+	Hash string `json:"hash,omitempty"`
+}
+
+func (e entry) isValid() bool {
+	return inventory.IsPath(e.Path) && wire.ValidPath(e.Path) && 0 <= e.Size && e.Size <= maxBytes && (e.Hash == "" || inventory.IsHash(e.Hash))
+}
+
+// request asks for a chunk of a file, or for its SHA-256.
+type request struct {
+	File   int   `json:"file"`
+	Offset int64 `json:"offset,omitempty"`
+	Sum    bool  `json:"sum,omitempty"`
+}
+
+func (r request) isValid() bool { return r.File >= 0 && r.Offset >= 0 && r.Offset%chunkBytes == 0 }
+
+// chunk begins an answer.
+type chunk struct {
+	Size   int    `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+func (c chunk) isValid() bool {
+	return 0 < c.Size && c.Size <= chunkBytes && len(c.SHA256) == 64 && inventory.IsHash(c.SHA256)
+}
+
+// decode reads a value of JSON that is in its range.
+func decode[T interface{ isValid() bool }](data []byte) (value T, err error) {
+	if err = wire.Strict(data, &value); err == nil && !value.isValid() {
+		err = fmt.Errorf("%w: a %T out of range", wire.ErrProtocol, value)
+	}
+	return value, err
+}
+
+// expect reads a frame of a kind with a value.
+func expect[T interface{ isValid() bool }](c *wire.Conn, kind wire.Kind) (value T, err error) {
+	data, err := c.Expect(kind)
+	if err != nil {
+		return value, err
+	}
+	return decode[T](data)
+}
