@@ -42,7 +42,10 @@ func (d *daemon) openCluster() error {
 		Self: d.identity.Node, Electors: d.roster,
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.sharing.Maps, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: func(e gate.Entry) {
+		Maps:  d.sharing.Maps, Reads: func(by api.Principal) api.Reason {
+			_, reason := d.policy.MayRead(by)
+			return reason
+		}, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: func(e gate.Entry) {
 			account, _ := d.sharing.Allows(e.Of)
 			d.audit.Record(audit.OfPeer(e, account))
 		}, Clock: d.platform.Clock, Log: d.logs.Part("gate"),

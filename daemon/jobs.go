@@ -20,6 +20,7 @@ import (
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/peer"
@@ -76,8 +77,15 @@ func (d *daemon) openJobs() error {
 		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
 	d.models = model.New(model.Config{
-		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment,
-		Folders: func() []string { return d.live.Current().Models.Folders }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
+		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment, Peers: d.peers,
+		Sharing: func(node api.NodeID) (api.Sharing, bool) {
+			return ledger.Read[api.Sharing](d.ledger, api.Key{Node: node, Kind: api.KindSharing})
+		},
+		Reads: func(who api.Principal) (prepare.Account, error) {
+			name, reason := d.policy.MayRead(who)
+			return d.account(who, name, reason)
+		},
+		Folders: func() []string { return d.live.Current().Models.Folders }, HubCache: func() string { return d.live.Current().Models.HubCache }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
 	})
 	d.onClose(d.models.Close)
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
@@ -264,6 +272,11 @@ func (d *daemon) trusted() []netip.Prefix { return d.live.Current().Network.Trus
 // accountOf is the account as which the jobs of somebody of this Mac run here.
 func (d *daemon) accountOf(who api.Principal) (prepare.Account, error) {
 	name, reason := d.policy.Allows(who, policy.Circumstances{})
+	return d.account(who, name, reason)
+}
+
+// account finds the account that a policy names for somebody, unless it says why there is none.
+func (d *daemon) account(who api.Principal, name string, reason api.Reason) (prepare.Account, error) {
 	if reason != "" {
 		return prepare.Account{}, api.NewError(reason, who.String())
 	}

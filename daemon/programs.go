@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rdma"
@@ -77,6 +78,22 @@ func Unpack(in io.Reader, out io.Writer) error {
 func ReadModels(in io.Reader, out io.Writer) error {
 	signal.Ignore(syscall.SIGPIPE)
 	return inventory.Serve(in, out)
+}
+
+// SendModel sends a model over the two streams, with the rights of this process and no
+// others. It is the whole of a process of its own, which a daemon starts and gives its
+// task over in.
+func SendModel(in io.Reader, out io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE)
+	return transfer.Send(in, out)
+}
+
+// ReceiveModel receives a model, as [Unpack] does a folder.
+func ReceiveModel(in io.Reader, out io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE)
+	reports := os.NewFile(3, "reports")
+	defer reports.Close()
+	return transfer.Receive(in, out, reports)
 }
 
 // Uninstall says what Fulmen has left on this machine and what would become of it,

@@ -238,7 +238,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
 		methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}.Handlers(),
-		methods.Models(d.models),
+		methods.Models(d.identity.Node, d.models, d.nodes.Find, d.node.Reached),
 		methods.RDMA(rdma.Commands{
 			Owner: d.rdma, Requests: d.requests, UserActions: d.userActions, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,
 		}, d.logs.Part("health")),

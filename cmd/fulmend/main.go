@@ -52,6 +52,10 @@ func command(args []string) error {
 		return runEnd(daemon.Unpack, args)
 	case "models": // the process that reads an account's models; people do not call it
 		return runEnd(daemon.ReadModels, args)
+	case "models-send": // the process that reads a model for another node; people do not call it
+		return runEnd(daemon.SendModel, args)
+	case "models-receive": // the process that writes a model from another node; people do not call it
+		return runEnd(daemon.ReceiveModel, args)
 	case "uninstall":
 		return runUninstall(args[1:], os.Stdout)
 	case "verbs": // a child of the daemon, which asks the RDMA library and is ended where that does not answer

@@ -11,6 +11,7 @@ describe("the page's address", () => {
     [`/link/${link}`, { page: "link", id: link }],
     ["/job/j4k2m9xq7", { page: "job", id: "j4k2m9xq7" }],
     ["/run", { page: "run" }],
+    ["/models", { page: "models" }],
     ["/conditions", { page: "conditions" }],
     ["/sharing", { page: "settings", section: "sharing" }],
     ["/pairing", { page: "pairing" }],

@@ -13,6 +13,7 @@ export type Route =
   | { page: "run" }
   | { page: "jobs" }
   | { page: "job"; id: string }
+  | { page: "models" }
   | { page: "conditions" }
   | { page: "pairing" }
   | { page: "events" }
@@ -41,6 +42,7 @@ export function routeOf(path: string): Route {
       return id ? { page, id } : { page: "cluster" };
     case "run":
     case "jobs":
+    case "models":
     case "conditions":
     case "pairing":
     case "events":

@@ -25,6 +25,8 @@ const (
 	// OthersJob is the job of somebody else there.
 	OthersJob = api.JobID("j4k2m9xq8")
 	attempt   = 1
+	// Mapped is the account of the member that is somebody here.
+	Mapped = "bob"
 )
 
 // Callers are the callers, each of which presents the best proof that it could have: the removed
@@ -307,6 +309,12 @@ func (w *World) Gate(record func(gate.Entry)) *gate.Gate {
 		Bound: func(s api.Step, a api.Act) bool { return a.By.Node == c.Node("bound") && s.Home == c.Node("bound") },
 		Maps: func(by, principal api.Principal) bool {
 			return by.User == c.User && principal == c.Person(c.User, "submitter")
+		},
+		Reads: func(by api.Principal) api.Reason {
+			if by.Node == c.Node(w.Self) || by == c.Person(Mapped, "member") {
+				return ""
+			}
+			return api.ReasonModelsNotShared
 		},
 		Cable: func(l api.LinkID, to api.NodeID) bool { return l == c.Link(w.Self, "cable") && to == c.Node("cable") },
 	})

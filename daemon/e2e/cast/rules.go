@@ -35,6 +35,12 @@ var Rules = []Rule{
 	// Members have this by their key alone.
 	{"of-members", "*", "*", "yes"},
 
+	// Readers of models, of whom a node's word counts for its own people alone; in this
+	// cast models are shared with nobody else.
+	{"peer.models model model_copy", "*", "forged", "peer_not_allowed"},
+	{"peer.models model model_copy", "self", "*", "yes"},
+	{"peer.models model model_copy", "*", "*", "models_not_shared"},
+
 	// A cable's other end.
 	{"of-cables", "cable", "*", "yes"},
 	{"of-cables", "*", "*", "no_such_link"},

@@ -11,6 +11,19 @@ func (w *World) Rank() api.RankRef { return api.RankRef{Job: w.Spec.Job, Attempt
 // submitted the job.
 func (w *World) By() api.Principal { return api.Principal{User: w.Cast.User, Node: w.From()} }
 
+// reader is who wants models: with what is forged, somebody of another node.
+func (w *World) reader() api.Principal {
+	by := w.By()
+	if w.Subject == "forged" {
+		by.Node = w.Cast.Node("other")
+	}
+	return by
+}
+
+func (w *World) model() *api.PeerModel {
+	return &api.PeerModel{By: w.reader(), Model: api.ModelSelect{Model: string(w.Spec.Job)}}
+}
+
 // RequestKind is a person's request about the job.
 func (w *World) RequestKind(request api.JobRequestKind) api.PeerJobParams {
 	return api.PeerJobParams{RequestKind: request, Job: w.Spec.Job, By: w.By()}
@@ -52,6 +65,7 @@ var Sends = map[string]func(*World) any{
 	},
 	"peer.vote":   (*World).askVote,
 	"peer.resize": func(w *World) any { return api.PeerResizeParams{Rank: w.Rank(), By: w.By()} },
+	"peer.models": func(w *World) any { return api.PeerModelsParams{By: w.reader()} },
 	"peer.rdma": func(w *World) any {
 		return api.PeerRDMAParams{Step: api.RDMAPlan, Link: w.cable(), By: w.By()}
 	},
@@ -80,6 +94,10 @@ var Firsts = map[string]func(*World) api.PeerConn{
 	},
 	"input": func(w *World) api.PeerConn {
 		return api.PeerConn{Rank: w.Rank(), Input: &api.PeerInput{By: w.By()}}
+	},
+	"model": func(w *World) api.PeerConn { return api.PeerConn{Model: w.model()} },
+	"model_copy": func(w *World) api.PeerConn {
+		return api.PeerConn{Copy: &api.PeerModelCopy{PeerModel: *w.model(), From: w.Cast.Node("other")}}
 	},
 	"publish": func(w *World) api.PeerConn { return api.PeerConn{Rank: w.Rank()} },
 }

@@ -90,6 +90,8 @@ type Limits struct {
 
 // Models is where models are looked for.
 type Models struct {
+	// HubCache is Hugging Face's cache; empty = each account's own.
+	HubCache string
 	// Folders are beside those of the programs that are known.
 	Folders []string
 }

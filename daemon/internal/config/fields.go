@@ -87,6 +87,8 @@ func Fields() []Field {
 		number("limits.log_bytes", 16<<20, 64<<10, 1<<30, func(c *Config) *int { return &c.Limits.LogBytes },
 			"The size at which a new log file is begun; the previous one is kept.").restart(),
 
+		location("models.hub_cache", func(c *Config) *string { return &c.Models.HubCache },
+			"Folder of Hugging Face's cache, read and written as each account; its programs find it by HF_HUB_CACHE. Empty is each account's own."),
 		locations("models.folders", func(c *Config) *[]string { return &c.Models.Folders },
 			"Folders of models, read as each account, beside those of Hugging Face, LM Studio and Ollama."),
 

@@ -142,6 +142,14 @@ func personStream(d gate.PersonStream) route {
 	}}
 }
 
+func readerStream(d gate.ReaderStream) route {
+	return route{stream: func(reached *bool) gate.StreamHandler {
+		return gate.ServeReader(d, func(_ context.Context, r gate.Reader, refused error, _ api.PeerConn, _ net.Conn) {
+			*reached = refused == nil || r.Node() != ""
+		})
+	}}
+}
+
 var memberRoutes = map[string]gate.MemberRoute{
 	"peer.hello": gate.Hello, "peer.put": gate.Put, "peer.digest": gate.Digest, "peer.pull": gate.Pull, "peer.roster": gate.Roster,
 	"peer.watch": gate.Watch, "peer.unwatch": gate.Unwatch, "peer.hold": gate.Hold, "peer.measure": gate.Measure, "peer.profile": gate.Profile,
@@ -190,8 +198,16 @@ func routes() map[string]route {
 				*reached = refused == nil || r.Node() != ""
 			})
 		}},
-		"output":  personStream(gate.Output),
-		"input":   personStream(gate.Input),
+		"output":     personStream(gate.Output),
+		"input":      personStream(gate.Input),
+		"model":      readerStream(gate.Model),
+		"model_copy": readerStream(gate.ModelCopy),
+		"peer.models": {call: func(reached *bool) gate.Handler {
+			return gate.HandleReader(gate.Models, func(_ context.Context, r gate.Reader, p api.PeerModelsParams) (any, error) {
+				*reached = r.By() == p.By && r.Node() == p.By.Node
+				return api.Empty{}, nil
+			})
+		}},
 		"publish": personStream(gate.Publish),
 	}
 	for name, d := range all {

@@ -39,6 +39,14 @@ func TestSingle(t *testing.T) {
 			return api.PeerConn{Rank: w.Rank(), Output: &api.PeerOutput{By: by}}
 		}
 	}
+	models := func(by api.Principal) func(*cast.World) any {
+		return func(*cast.World) any { return api.PeerModelsParams{By: by} }
+	}
+	model := func(by api.Principal) func(*cast.World) api.PeerConn {
+		return func(*cast.World) api.PeerConn {
+			return api.PeerConn{Model: &api.PeerModel{By: by, Model: api.ModelSelect{Model: "org/name"}}}
+		}
+	}
 	setKnown := func(change func(*gate.Known)) func(*cast.World) {
 		return func(w *cast.World) { change(&w.Known) }
 	}
@@ -53,6 +61,15 @@ func TestSingle(t *testing.T) {
 		want                string
 	}{
 		{name: "malformed parameters", route: "peer.start", caller: "first", send: func(*cast.World) any { return []int{1} }, want: "malformed_message"},
+		{name: "models for whom the map names", route: "peer.models", caller: "member", send: models(c.Person(cast.Mapped, "member")), want: "yes"},
+		{name: "models for whom another node names", route: "peer.models", caller: "rank", send: models(c.Person(cast.Mapped, "member")), want: "peer_not_allowed"},
+		{name: "a model for whom the map names", route: "model", caller: "member", first: model(c.Person(cast.Mapped, "member")), want: "yes"},
+		{name: "a model for whom another node names", route: "model", caller: "rank", first: model(c.Person(cast.Mapped, "member")), want: "peer_not_allowed"},
+		{name: "a copy for whom another node names", route: "model_copy", caller: "rank", want: "peer_not_allowed", first: func(*cast.World) api.PeerConn {
+			return api.PeerConn{Copy: &api.PeerModelCopy{PeerModel: api.PeerModel{By: c.Person(cast.Mapped, "member"), Model: api.ModelSelect{Model: "org/name"}}}}
+		}},
+		{name: "a copy in the words of a model", route: "model_copy", caller: "member", first: model(c.Person(cast.Mapped, "member")), want: "missing_field"},
+		{name: "a model that is not named", route: "model", caller: "member", first: func(*cast.World) api.PeerConn { return api.PeerConn{} }, want: "missing_field"},
 		{name: "a grant without a warrant", route: "peer.grant", caller: "first", want: "home_not_proven",
 			send: func(w *cast.World) any {
 				return api.PeerGrantParams{PeerHolderParams: api.PeerHolderParams{Holder: w.Rank().String(), Epoch: 1}, GPU: api.GPUNone}

@@ -42,6 +42,8 @@ const (
 	WhoPerson Who = "the submitter's node"
 	// WhoRank is a node where a rank of the job runs.
 	WhoRank Who = "the rank's node"
+	// WhoReader is a person of the calling node who may read models here.
+	WhoReader Who = "a person whom the map names"
 	// WhoCable is the node at the other end of the cable.
 	WhoCable Who = "the cable's other end"
 )
@@ -57,6 +59,7 @@ const (
 	byTLS     = "its key, in the roster"
 	byWarrant = "the signed spec and the steps from its first home"
 	byJob     = "the job's document that counts"
+	byMap     = "this Mac's own map, and that it shares models"
 )
 
 // The routes of any member.
@@ -95,6 +98,9 @@ var (
 	Resize    = person("peer.resize", small)
 )
 
+// Models is the route of people who want to know of models here.
+var Models = ReaderRoute{add(Row{Name: "peer.models", Who: WhoReader, Proof: byMap, AtOnce: 2, Bytes: small, Within: 2 * time.Minute})}
+
 // The routes of a cable's other end.
 var (
 	RDMA  = cable("peer.rdma")
@@ -109,6 +115,8 @@ var (
 	Files       = RankStream{conn(api.ConnFiles, WhoRank, byJob)}
 	Output      = PersonStream{conn(api.ConnOutput, WhoPerson, byJob)}
 	Input       = PersonStream{conn(api.ConnInput, WhoPerson, byJob)}
+	ModelCopy   = ReaderStream{conn(api.ConnModelCopy, WhoReader, byMap)}
+	Model       = ReaderStream{conn(api.ConnModel, WhoReader, byMap)}
 	Publish     = PersonStream{conn(api.ConnPublish, WhoPerson, byJob)}
 )
 

@@ -1,10 +1,11 @@
-// Package model answers which models are on this Mac, and verifies them. It opens nothing
-// that belongs to an account itself: for each account that is asked about a process of
-// package inventory runs with that account's rights. It is started by the first question
-// and stays, since it follows what changes.
+// Package model answers which models are on this Mac, verifies them, and copies them from
+// other Macs. It opens nothing that belongs to an account itself: for each account that is
+// asked about a process of package inventory runs with that account's rights. It is started
+// by the first question and stays, since it follows what changes. A copy has processes of
+// its own, of package transfer.
 //
-// It owns no facts and publishes nothing: which models of this Mac others may know of is
-// for the Mac's owner to say.
+// It owns no facts and publishes nothing. Another Mac's people are answered where this
+// Mac's owner shares models with them, which the gate proves.
 package model
 
 import (
@@ -17,7 +18,10 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/native"
 )
@@ -31,8 +35,17 @@ type Config struct {
 	Account func(who api.Principal) (account.Account, error)
 	// Environment is that of an account, as NAME=VALUE; it is empty where it is not known.
 	Environment func(ctx context.Context, who account.Account) []string
-	// Folders are those that the configuration names.
-	Folders func() []string
+	// Reads is the account whose models a person may read, who may be of another Mac; the
+	// error is an *api.Error.
+	Reads func(who api.Principal) (account.Account, error)
+	// Sharing is what a Mac has published of what it shares; false = nothing yet.
+	Sharing func(node api.NodeID) (api.Sharing, bool)
+	// Peers are the Macs.
+	Peers peer.Caller
+	// Folders are those that the configuration names, and HubCache is the cache of Hugging
+	// Face that it names; empty = each account's own.
+	Folders  func() []string
+	HubCache func() string
 	// Clock is what answers are waited for on.
 	Clock native.Clock
 	// Wait is how long an answer may take; 0 = one minute.
@@ -47,6 +60,9 @@ type Models struct {
 	ctx       context.Context
 	stop      context.CancelFunc
 	verifying chan struct{} // a place for each verification that runs
+	copying   chan struct{} // one for each copy to this Mac
+	sending   chan struct{} // one for each copy from it
+	carrier   carry.Carrier
 
 	mu      sync.Mutex
 	readers map[uint32]*reader // by uid
@@ -63,13 +79,28 @@ const (
 	defaultWait = time.Minute
 	// maxVerifying bounds the verifications at once: each reads as fast as the disk does.
 	maxVerifying = 2
+	// maxCopies bounds the copies at once, in each direction.
+	maxCopies = 4
 )
 
-// New starts nothing yet.
+// New starts nothing yet, but answers other Macs.
 func New(c Config) *Models {
 	c.Wait = cmp.Or(c.Wait, defaultWait)
 	ctx, stop := context.WithCancel(context.Background())
-	return &Models{cfg: c, ctx: ctx, stop: stop, verifying: make(chan struct{}, maxVerifying), readers: map[uint32]*reader{}}
+	m := &Models{
+		cfg: c, ctx: ctx, stop: stop, verifying: make(chan struct{}, maxVerifying), copying: make(chan struct{}, maxCopies), sending: make(chan struct{}, maxCopies),
+		carrier: carry.Carrier{Self: c.Self, Clock: c.Clock, Silence: c.Wait, Log: c.Log}, readers: map[uint32]*reader{},
+	}
+	c.Peers.HandleCall(gate.HandleReader(gate.Models, func(ctx context.Context, r gate.Reader, _ api.PeerModelsParams) (any, error) {
+		who, err := m.cfg.Reads(r.By())
+		if err != nil {
+			return nil, err
+		}
+		return m.list(ctx, who)
+	}))
+	c.Peers.HandleStream(gate.ServeReader(gate.Model, m.serve))
+	c.Peers.HandleStream(gate.ServeReader(gate.ModelCopy, m.fetchFor))
+	return m
 }
 
 // Close ends what reads.
@@ -88,25 +119,37 @@ func (m *Models) Close() error {
 }
 
 // List is the models that a caller has, and where they were looked for.
-func (m *Models) List(ctx context.Context, who api.Principal) (api.ModelListResult, error) {
-	a, name, err := m.ask(ctx, who, inventory.Question{})
-	if err != nil || a.List == nil {
-		return api.ModelListResult{}, cmp.Or(err, unanswered(name))
+func (m *Models) List(ctx context.Context, caller api.Principal) (api.ModelListResult, error) {
+	who, err := m.cfg.Account(caller)
+	if err != nil {
+		return api.ModelListResult{}, err
 	}
-	a.List.Account = name
+	return m.list(ctx, who)
+}
+
+func (m *Models) list(ctx context.Context, who account.Account) (api.ModelListResult, error) {
+	a, err := m.ask(ctx, who, inventory.Question{})
+	if err != nil || a.List == nil {
+		return api.ModelListResult{}, cmp.Or(err, unanswered(who.Name))
+	}
+	a.List.Account = who.Name
 	return *a.List, nil
 }
 
 // Show is one of them with its files.
-func (m *Models) Show(ctx context.Context, who api.Principal, sel api.ModelSelect) (api.ModelShowResult, error) {
+func (m *Models) Show(ctx context.Context, caller api.Principal, sel api.ModelSelect) (api.ModelShowResult, error) {
 	if sel.Model == "" {
 		return api.ModelShowResult{}, api.NewError(api.ReasonMissingField, "model")
 	}
-	a, name, err := m.ask(ctx, who, inventory.Question{Show: &sel})
-	if err != nil || a.Show == nil {
-		return api.ModelShowResult{}, cmp.Or(err, unanswered(name))
+	who, err := m.cfg.Account(caller)
+	if err != nil {
+		return api.ModelShowResult{}, err
 	}
-	a.Show.Account = name
+	a, err := m.ask(ctx, who, inventory.Question{Show: &sel})
+	if err != nil || a.Show == nil {
+		return api.ModelShowResult{}, cmp.Or(err, unanswered(who.Name))
+	}
+	a.Show.Account = who.Name
 	return *a.Show, nil
 }
 
@@ -114,23 +157,19 @@ func unanswered(name string) error {
 	return api.Errorf(api.ReasonInternal, name, "The process that reads the models of %s did not answer.", name)
 }
 
-// ask has the process of the caller's account answer.
-func (m *Models) ask(ctx context.Context, caller api.Principal, q inventory.Question) (a inventory.Answer, name string, err error) {
-	who, err := m.cfg.Account(caller)
-	if err != nil {
-		return a, "", err
-	}
+// ask has the process of an account answer.
+func (m *Models) ask(ctx context.Context, who account.Account, q inventory.Question) (a inventory.Answer, err error) {
 	ctx, cancel := native.WithTimeout(ctx, m.cfg.Clock, m.cfg.Wait, "the models of "+who.Name)
 	defer cancel()
 	r, err := m.reader(who)
 	if err != nil {
-		return a, who.Name, err
+		return a, err
 	}
 	select {
 	case r.turn <- struct{}{}:
 		defer func() { <-r.turn }()
 	case <-ctx.Done():
-		return a, who.Name, late(ctx, who.Name)
+		return a, late(ctx, who.Name)
 	}
 	places := m.places(ctx, who)
 	if r.process != nil && !same(r.places, places) {
@@ -139,7 +178,7 @@ func (m *Models) ask(ctx context.Context, caller api.Principal, q inventory.Ques
 	}
 	if r.process == nil {
 		if r.process, err = m.start(who, places); err != nil {
-			return a, who.Name, err
+			return a, err
 		}
 		r.places = places
 	}
@@ -152,13 +191,13 @@ func (m *Models) ask(ctx context.Context, caller api.Principal, q inventory.Ques
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return a, who.Name, late(ctx, who.Name)
+		return a, late(ctx, who.Name)
 	case err != nil:
-		return a, who.Name, unanswered(who.Name)
+		return a, unanswered(who.Name)
 	case a.Error != nil:
-		return a, who.Name, a.Error
+		return a, a.Error
 	}
-	return a, who.Name, nil
+	return a, nil
 }
 
 // late is the error of a question that nobody waits for any more.
@@ -195,6 +234,7 @@ func (m *Models) places(ctx context.Context, who account.Account) inventory.Plac
 			p.HFHome = value
 		}
 	}
+	p.HubCache = cmp.Or(m.cfg.HubCache(), p.HubCache)
 	return p
 }
 

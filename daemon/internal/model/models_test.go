@@ -2,18 +2,25 @@ package model_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/model/transfer"
+	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
@@ -21,24 +28,51 @@ import (
 
 // TestMain makes this program the reading process as well, as fulmend is.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == model.Command {
-		if err := inventory.Serve(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	if len(os.Args) != 2 {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	var err error
+	switch os.Args[1] {
+	case model.Command:
+		err = inventory.Serve(os.Stdin, os.Stdout)
+	case transfer.SendCommand:
+		err = transfer.Send(os.Stdin, os.Stdout)
+	case transfer.ReceiveCommand:
+		err = transfer.Receive(os.Stdin, os.Stdout, os.NewFile(3, "reports"))
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
+
+const (
+	here  = api.NodeID("csm7nbfrcayqev4e")
+	there = api.NodeID("axwfk1even66ca3j")
+)
 
 // rig is the models of an account, whose HF_HOME is hf in its home folder.
 func rig(t *testing.T) (*model.Models, account.Account, *[]string) {
+	return rigOf(t, here, peertest.NewNetwork(), &api.Sharing{})
+}
+
+// rigOf is the same of a node of a network; it shares models with all but mallory.
+func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *api.Sharing) (*model.Models, account.Account, *[]string) {
 	who := ranktest.Account(t, "/bin/sh")
 	clock, err := native.SystemClock()
 	if err != nil {
 		t.Fatal(err)
 	}
 	folders := []string{}
+	g := peertest.NewGate(gate.Config{Self: node, Clock: clock, Reads: func(by api.Principal) api.Reason {
+		if by.User == "mallory" {
+			return api.ReasonModelsNotShared
+		}
+		return ""
+	}})
 	m := model.New(model.Config{
 		Self: ranktest.Self(t), Clock: clock, Log: slog.New(slog.DiscardHandler),
 		Account: func(p api.Principal) (account.Account, error) {
@@ -47,10 +81,13 @@ func rig(t *testing.T) (*model.Models, account.Account, *[]string) {
 			}
 			return who, nil
 		},
+		Peers:   peer.New(node, network.Add(node), g),
+		Sharing: func(api.NodeID) (api.Sharing, bool) { return *published, published.Jobs != "" },
+		Reads:   func(api.Principal) (account.Account, error) { return who, nil },
 		Environment: func(context.Context, account.Account) []string {
 			return []string{"HF_HOME=" + filepath.Join(who.Home, "hf")}
 		},
-		Folders: func() []string { return folders },
+		Folders: func() []string { return folders }, HubCache: func() string { return "" },
 	})
 	t.Cleanup(func() { m.Close() })
 	return m, who, &folders
@@ -128,4 +165,125 @@ func TestVerification(t *testing.T) {
 		_, err := verify(ctx)
 		is.True(err != nil)
 	}
+}
+
+// TestCopyToThisMac: a person copies what the other Mac shares with them, and nobody else
+// gets anything.
+func TestCopyToThisMac(t *testing.T) {
+	is := is.New(t)
+	network := peertest.NewNetwork()
+	var published api.Sharing // nothing is known at first
+	m, who, _ := rigOf(t, here, network, &published)
+	_, other, _ := rigOf(t, there, network, &published)
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("1234")))
+	ranktest.Write(t, other, other.Home, map[string]string{
+		"hf/hub/models--org--name/blobs/" + sum: "1234", "hf/hub/models--org--name/refs/main": "abc",
+		"hf/hub/models--org--name/snapshots/abc/config.json": `{"model_type":"llama"}`,
+	})
+	is.NoErr(os.Symlink("../../blobs/"+sum, filepath.Join(other.Home, "hf/hub/models--org--name/snapshots/abc/model.gguf")))
+	bob, eve := api.Principal{User: "bob", Node: here}, api.Principal{User: "mallory", Node: here}
+	run := func(by api.Principal, name string) api.ModelProgress {
+		c, err := m.Copy(t.Context(), by, there, api.ModelSelect{Model: name})
+		is.NoErr(err)
+		defer c.Close()
+		for {
+			p, isLast, err := c.Next(t.Context())
+			is.NoErr(err)
+			if isLast {
+				return p
+			}
+		}
+	}
+	list, err := m.Shared(t.Context(), bob, there)
+	is.NoErr(err)
+	is.Equal(list.Models[0].Model, "org/name")
+	_, err = m.Shared(t.Context(), eve, there)
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonModelsNotShared)
+	is.Equal(run(eve, "org/name").Error.Data.Reason, api.ReasonModelsNotShared)
+	is.Equal(run(bob, "org/other").Error.Data.Reason, api.ReasonNoSuchModel)
+	for range 6 { // more than may run at once: each gives its place back
+		p := run(bob, "org/name")
+		is.True(p.Error == nil)
+		is.Equal(p.DoneBytes, p.TotalBytes)
+		is.Equal(p.Verified, 2)
+	}
+	shown, err := m.Show(t.Context(), bob, api.ModelSelect{Model: "org/name"})
+	is.NoErr(err)
+	is.True(*shown.Model.Complete)
+	is.Equal(shown.Model.Refs, []string{"main"})
+	info, err := os.Stat(filepath.Join(who.Home, "hf/hub/models--org--name/blobs", sum))
+	is.NoErr(err)
+	is.Equal(info.Sys().(*syscall.Stat_t).Uid, who.UID) // it is the account's
+	_, err = m.Copy(t.Context(), bob, here, api.ModelSelect{Model: "org/name"})
+	is.Equal(api.AsError(err).Data.Subject, "node")
+	_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{})
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonMissingField)
+	for _, test := range []struct {
+		sharing api.Sharing
+		want    api.Reason
+	}{
+		{api.Sharing{Jobs: api.JobsMapped, MappedMembers: true}, api.ReasonModelsNotShared},
+		{api.Sharing{Jobs: api.JobsMapped, Models: api.ModelsMapped}, api.ReasonPrincipalUnmapped},
+	} {
+		published = test.sharing // bob is let in, and yet is not asked for
+		_, err = m.Shared(t.Context(), bob, there)
+		is.Equal(api.AsError(err).Data.Reason, test.want)
+		_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{Model: "org/name"})
+		is.Equal(api.AsError(err).Data.Reason, test.want)
+	}
+}
+
+// TestCopyToAnotherMac: the other Mac fetches, as the account that the person is there.
+func TestCopyToAnotherMac(t *testing.T) {
+	is := is.New(t)
+	network := peertest.NewNetwork()
+	m, who, _ := rigOf(t, here, network, &api.Sharing{})
+	_, other, _ := rigOf(t, there, network, &api.Sharing{})
+	ranktest.Write(t, who, who.Home, map[string]string{
+		"hf/hub/models--org--name/snapshots/abc/config.json": `{"model_type":"llama"}`, "hf/hub/models--org--name/snapshots/abc/model.gguf": "1234",
+	})
+	bob := api.Principal{User: "bob", Node: here}
+	run := func(by api.Principal, name string) api.ModelProgress {
+		c, err := m.CopyTo(t.Context(), by, there, here, api.ModelSelect{Model: name})
+		is.NoErr(err)
+		defer c.Close()
+		for {
+			p, isLast, err := c.Next(t.Context())
+			is.NoErr(err)
+			if isLast {
+				return p
+			}
+		}
+	}
+	is.Equal(run(api.Principal{User: "mallory", Node: here}, "org/name").Error.Data.Reason, api.ReasonModelsNotShared)
+	is.Equal(run(bob, "org/other").Error.Data.Reason, api.ReasonNoSuchModel)
+	p := run(bob, "org/name")
+	is.True(p.Error == nil)
+	is.Equal(p.Verified, 2)
+	info, err := os.Stat(filepath.Join(other.Home, "hf/hub/models--org--name/snapshots/abc/model.gguf"))
+	is.NoErr(err)
+	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)
+	_, err = m.CopyTo(t.Context(), bob, there, there, api.ModelSelect{Model: "org/name"})
+	is.Equal(api.AsError(err).Data.Subject, "to")
+}
+
+// TestCopyIsEnded with whoever waits for it, also where the other Mac sends nothing.
+func TestCopyIsEnded(t *testing.T) {
+	is := is.New(t)
+	network := peertest.NewNetwork()
+	m, _, _ := rigOf(t, here, network, &api.Sharing{})
+	called := make(chan struct{})
+	peers := peer.New(there, network.Add(there), peertest.NewGate(gate.Config{Self: there, Reads: func(api.Principal) api.Reason { return "" }}))
+	peers.HandleStream(gate.ServeReader(gate.Model, func(ctx context.Context, _ gate.Reader, _ error, _ api.PeerConn, _ net.Conn) {
+		close(called)
+		<-ctx.Done()
+	}))
+	c, err := m.Copy(t.Context(), api.Principal{User: "bob", Node: here}, there, api.ModelSelect{Model: "org/name"})
+	is.NoErr(err)
+	<-called
+	c.Close()
+	p, isLast, err := c.Next(t.Context())
+	is.NoErr(err)
+	is.True(isLast)
+	is.Equal(p.Error.Data.Reason, api.ReasonCancelled)
 }

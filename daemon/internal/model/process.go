@@ -138,14 +138,10 @@ func (v *Verification) Next(ctx context.Context) (p api.ModelProgress, isLast bo
 
 // begin waits for a place, and starts the process.
 func (v *Verification) begin(ctx context.Context) (err error) {
-	select {
-	case v.models.verifying <- struct{}{}:
-		v.hasTurn = true
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-v.models.ctx.Done():
-		return api.NewError(api.ReasonStopping, "")
+	if err := v.models.turn(ctx, v.models.verifying); err != nil {
+		return err
 	}
+	v.hasTurn = true
 	if v.process, err = v.models.start(v.who, v.places); err != nil {
 		return err
 	}

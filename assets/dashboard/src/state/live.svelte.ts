@@ -6,6 +6,7 @@ import type { Model } from "../model";
 import { modelOf } from "../model/build";
 import { keepSame } from "../model/same";
 import { Again } from "./again";
+import { Copies } from "./copies.svelte";
 import { Documents } from "./documents";
 import { Graph } from "./graph";
 import { Nodes } from "./nodes";
@@ -56,6 +57,7 @@ export class Live {
   ready = $state(false);
 
   readonly client: Client;
+  readonly copies: Copies;
   readonly #facts = new Documents();
   readonly #metrics = new Documents();
   readonly #nodes = new Nodes();
@@ -70,6 +72,7 @@ export class Live {
 
   constructor(open: () => Wire, session: Session) {
     this.client = new Client({ open, after, now: () => Date.now(), why: whyNot }, session, (state) => this.#connected(state));
+    this.copies = new Copies(this.client, () => Date.now());
   }
 
   /** Begins to follow; to be called once. */

@@ -1,30 +1,63 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
-	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
 
 func (r *run) modelsCommand() *cobra.Command {
+	var on string
 	c := &cobra.Command{
-		Use: "models", Short: "The models on this Mac", Args: cobra.NoArgs,
+		Use: "models", Short: "The models on this Mac and on those that share theirs", Args: cobra.NoArgs,
 		Long: "The models that your account has on this Mac: in the cache of Hugging Face, in the folders that the configuration\n" +
-			"names (models.folders), and in those of LM Studio and Ollama. NEEDS is the size of the weights, the least memory that\n" +
-			"the model takes over all its Macs. No other Mac is told of them.",
-		Example: "  fulmen models\n  fulmen models show mlx-community/Llama-3.2-1B-Instruct-4bit\n  fulmen models verify mlx-community/Llama-3.2-1B-Instruct-4bit",
+			"names (models.folders), and in those of LM Studio and Ollama; and those on other Macs that share theirs with you. NEEDS\n" +
+			"is the size of the weights, the least memory that the model takes over all its Macs. Nobody on another Mac gets to know\n" +
+			"of the models here unless this Mac shares them: fulmen sharing set models=mapped.",
+		Example: "  fulmen models\n  fulmen models --on mac-studio\n  fulmen models copy mlx-community/Llama-3.2-1B-Instruct-4bit --from mac-studio",
 		RunE: r.asks(func(ctx context.Context, c *client.Client, _ []string) error {
-			return answered(ctx, r, c, "model.list", nil, r.view().Models)
+			if on == "" {
+				return r.models(ctx, c)
+			}
+			return answered(ctx, r, c, "model.shared", api.ModelNode{Node: api.NodeRef(on)}, func(w *show.Page, list api.ModelListResult) { r.view().Models(w, list, on) })
 		}),
 	}
-	c.AddCommand(r.modelsShowCommand(), r.modelsVerifyCommand())
+	c.Flags().StringVar(&on, "on", "", "one Mac alone, with the folders that were looked into there")
+	c.AddCommand(r.modelsShowCommand(), r.modelsCopyCommand(), r.modelsVerifyCommand())
 	return c
+}
+
+// models lists those of this Mac, in a cluster beside those of the other Macs.
+func (r *run) models(ctx context.Context, c *client.Client) error {
+	var own api.ModelListResult
+	var cluster api.ModelClusterResult
+	var nodes api.NodeListResult
+	var all errgroup.Group
+	ask(ctx, c, &all, "model.list", nil, &own)
+	ask(ctx, c, &all, "model.cluster", nil, &cluster)
+	ask(ctx, c, &all, "node.list", nil, &nodes)
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	return r.answer(cluster, func(w *show.Page) {
+		if len(cluster.Nodes) < 2 {
+			r.view().Models(w, own, "")
+			return
+		}
+		r.view().ModelsOfCluster(w, cluster, own.Folders, show.NamesOf(nodes.Nodes))
+	})
 }
 
 func (r *run) modelsShowCommand() *cobra.Command {
@@ -68,13 +101,8 @@ func (r *run) verifyModel(ctx context.Context, c *client.Client, sel api.ModelSe
 	if err != nil {
 		return err
 	}
-	var last api.ModelProgress
-	err = client.ToEnd(changes, func(v api.ModelVerified) bool {
-		last = v.Progress
-		if r.Terminal && last.TotalBytes > 0 {
-			fmt.Fprintf(r.Err, "\r\x1b[K%s of %s (%s)", text.Bytes(last.DoneBytes), text.Bytes(last.TotalBytes), text.Percent(float64(last.DoneBytes)/float64(last.TotalBytes)))
-		}
-		return v.Terminal
+	last, err := followed(r, changes, func(v api.ModelVerified) (api.ModelProgress, bool) { return v.Progress, v.Terminal }, func(line string) {
+		fmt.Fprintf(r.Err, "\r\x1b[K%s", line)
 	})
 	if r.Terminal {
 		fmt.Fprint(r.Err, "\r\x1b[K")
@@ -89,4 +117,129 @@ func (r *run) verifyModel(ctx context.Context, c *client.Client, sel api.ModelSe
 		return last.Error
 	}
 	return nil
+}
+
+// modelCopied is what fulmen models copy --json prints.
+type modelCopied struct {
+	// Copies are one a Mac.
+	Copies []modelCopy `json:"copies"`
+}
+
+type modelCopy struct {
+	api.ModelCopyStarted
+	// Progress is its end.
+	Progress api.ModelProgress `json:"progress"`
+}
+
+func (r *run) modelsCopyCommand() *cobra.Command {
+	var sel api.ModelSelect
+	var from string
+	var to []string
+	c := &cobra.Command{
+		Use: "copy MODEL", Short: "Copy a model between Macs", Args: cobra.ExactArgs(1),
+		Long: "Copies a model from the Hugging Face cache of one Mac to that of your account on others, where mlx_lm and everything else\n" +
+			"find it. Without --from it is this Mac that has it, without --to this Mac that gets it. Every file is compared with its\n" +
+			"hash. Other Macs must share their models (fulmen sharing set models=mapped), and it is the account that their map has\n" +
+			"for you that reads and writes there. Ctrl-C ends it; the next copy goes on where this one was.",
+		Example: "  fulmen models copy mlx-community/Llama-3.2-1B-Instruct-4bit --from mac-studio\n" +
+			"  fulmen models copy mlx-community/Llama-3.2-1B-Instruct-4bit --to mac-mini,macbook",
+		RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
+			if from == "" && len(to) == 0 {
+				return usage("name the Mac that has the model, --from MAC, or those that are to have it, --to MAC; `fulmen models` lists which has what")
+			}
+			sel.Model = args[0]
+			return r.copyModel(ctx, c, sel, from, to)
+		}),
+	}
+	c.Flags().StringVar(&from, "from", "", "the Mac that has it (default this one)")
+	c.Flags().StringSliceVar(&to, "to", nil, "the Macs that are to have it (default this one)")
+	c.Flags().StringVar(&sel.Revision, "revision", "", "a branch, a commit, or its beginning (default main)")
+	return c
+}
+
+// copyModel copies to all Macs at once, and fails where one of them does not get it whole.
+func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSelect, from string, to []string) error {
+	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+	if err != nil {
+		return err
+	}
+	self := api.NodeRef(info.Node)
+	params := api.ModelCopyParams{ModelSelect: sel, Node: cmp.Or(api.NodeRef(from), self)}
+	if len(to) == 0 {
+		to = []string{string(self)}
+	}
+	copies, errs := make([]modelCopy, len(to)), make([]error, len(to))
+	progress := copyProgress{run: r, names: to, lines: make([]string, len(to))}
+	var all errgroup.Group
+	for i, mac := range to {
+		params := params
+		if params.To = api.NodeRef(mac); params.To == self {
+			params.To, progress.names = "", []string{"this Mac"}
+		}
+		all.Go(func() error {
+			copies[i], errs[i] = r.copyModelTo(ctx, c, params, func(line string) { progress.set(i, line) })
+			return nil
+		})
+	}
+	_ = all.Wait()
+	progress.clear()
+	whole := slices.DeleteFunc(slices.Clone(copies), func(c modelCopy) bool { return c.Sub == "" || c.Progress.Error != nil })
+	if len(whole) > 0 {
+		names := nodeNames(ctx, c)
+		if err := r.answer(modelCopied{whole}, func(w *show.Page) {
+			for _, one := range whole {
+				r.view().ModelCopied(w, sel.Model, names.Of(one.Node), names.Of(one.To), one.Progress)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *run) copyModelTo(ctx context.Context, c *client.Client, params api.ModelCopyParams, show func(line string)) (modelCopy, error) {
+	started, changes, err := client.Stream[api.ModelCopyStarted, api.ModelCopied](ctx, c, "model.copy", params)
+	if err != nil {
+		return modelCopy{}, err
+	}
+	last, err := followed(r, changes, func(v api.ModelCopied) (api.ModelProgress, bool) { return v.Progress, v.Terminal }, show)
+	if err == nil && last.Error != nil {
+		err = last.Error
+	}
+	return modelCopy{started, last}, err
+}
+
+// copyProgress shows on a terminal how far each copy is.
+type copyProgress struct {
+	run   *run
+	names []string
+
+	mu    sync.Mutex
+	lines []string
+}
+
+func (p *copyProgress) set(i int, line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines[i] = p.names[i] + ": " + line
+	fmt.Fprint(p.run.Err, "\r\x1b[K", strings.Join(slices.DeleteFunc(slices.Clone(p.lines), func(l string) bool { return l == "" }), "; "))
+}
+
+func (p *copyProgress) clear() {
+	if p.run.Terminal {
+		fmt.Fprint(p.run.Err, "\r\x1b[K")
+	}
+}
+
+// followed follows work on a model to its end; on a terminal show gets lines about it.
+func followed[N any](r *run, changes iter.Seq2[N, error], of func(N) (api.ModelProgress, bool), line func(string)) (last api.ModelProgress, err error) {
+	var pace show.Pace
+	err = client.ToEnd(changes, func(n N) (isLast bool) {
+		last, isLast = of(n)
+		if r.Terminal && last.TotalBytes > 0 && !isLast {
+			line(pace.Of(last, r.Now()))
+		}
+		return isLast
+	})
+	return last, err
 }

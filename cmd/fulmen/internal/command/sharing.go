@@ -17,6 +17,7 @@ import (
 // sharingKeys are the keys that can be set, with their values, for the help.
 const sharingKeys = "  jobs               nobody, mapped, list\n" +
 	"  jobs_from          people, with commas: ada@mac-mini,bob@mac-studio\n" +
+	"  models             nobody, mapped\n" +
 	"  rdma_changes       nobody, members\n" +
 	"  only_on_power      true, false\n" +
 	"  only_when_idle     true, false\n" +
@@ -72,6 +73,8 @@ func sharingOf(args []string, names show.Names) (api.ClusterSetSharingParams, er
 			p.Jobs, err = oneOf[api.JobSharing](key, value)
 		case "jobs_from":
 			p.JobsFrom, err = peopleOf(value, names)
+		case "models":
+			p.Models, err = oneOf[api.ModelSharing](key, value)
 		case "rdma_changes":
 			p.RDMAChanges, err = oneOf[api.ChangeSharing](key, value)
 		case "only_on_power":

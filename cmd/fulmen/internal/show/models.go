@@ -1,20 +1,24 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 
-// Models writes the models of this Mac, and what is wrong with the folders.
-func (v View) Models(w *Page, list api.ModelListResult) {
+// Models writes the models of this Mac, or of another one, and what is wrong with the folders.
+func (v View) Models(w *Page, list api.ModelListResult, on string) {
+	on = cmp.Or(on, "this Mac")
 	if len(list.Models) == 0 {
-		w.Line("The account " + list.Account + " has no models on this Mac in the folders that are looked into (models.folders).")
+		w.Line("The account " + list.Account + " has no models on " + on + " in the folders that are looked into (models.folders).")
 	} else {
-		table := v.table("MODEL", "+REVISION", "+SOURCE", "SIZE", "NEEDS", "TYPE", "QUANTIZATION", "ON THIS MAC", "CHANGED")
+		table := v.table("MODEL", "+REVISION", "+SOURCE", "SIZE", "NEEDS", "TYPE", "QUANTIZATION", "ON "+strings.ToUpper(on), "CHANGED")
 		for _, m := range list.Models {
 			table.Row(m.Model, orNone(short(m.Revision)), string(m.Source), text.Bytes(m.SizeBytes), v.needs(m), v.orWhy(m.ModelType, m, "architecture"),
 				v.quantization(m), v.completeness(m), ago(v, m.ModifiedAt))
@@ -24,7 +28,66 @@ func (v View) Models(w *Page, list api.ModelListResult) {
 	if list.LeftOut > 0 {
 		w.Line(fmt.Sprintf("%d more not shown.", list.LeftOut))
 	}
-	for _, f := range list.Folders {
+	folders(w, list.Folders)
+}
+
+// ModelsOfCluster writes which Mac has which models, one column a Mac that lists its own,
+// why others list none, and what is wrong with the folders of this Mac.
+func (v View) ModelsOfCluster(w *Page, all api.ModelClusterResult, own []api.ModelFolder, called Names) {
+	heading := []string{"MODEL", "+REVISION", "SIZE", "NEEDS", "TYPE", "QUANTIZATION"}
+	for _, n := range all.Nodes {
+		if n.Error == nil {
+			heading = append(heading, called.Of(n.Node))
+		}
+	}
+	table := v.table(heading...)
+	for _, one := range all.Models {
+		m := one.Model
+		row := []string{m.Model, orNone(short(m.Revision)), text.Bytes(m.SizeBytes), v.needs(m), v.orWhy(m.ModelType, m, "architecture"), v.quantization(m)}
+		for _, n := range all.Nodes {
+			if n.Error == nil {
+				row = append(row, onNode(one.On, n.Node))
+			}
+		}
+		table.Row(row...)
+	}
+	if len(all.Models) > 0 {
+		fmt.Fprint(w, table)
+	} else {
+		w.Line("There are no models on these Macs in the folders that are looked into (models.folders).")
+	}
+	if all.LeftOut > 0 {
+		w.Line(fmt.Sprintf("%d more not shown.", all.LeftOut))
+	}
+	for _, n := range all.Nodes {
+		if n.Error != nil {
+			words := n.Error.Message
+			if info, isKnown := api.LookupReason(n.Error.Data.Reason); isKnown {
+				words = info.Text
+			}
+			w.Line(strings.TrimSpace("Not of " + called.Of(n.Node) + ": " + words + " " + n.Error.Data.Remedy))
+		}
+	}
+	folders(w, own)
+}
+
+// onNode says how much of a model a Mac has.
+func onNode(on []api.ModelOnNode, node api.NodeID) string {
+	i := slices.IndexFunc(on, func(o api.ModelOnNode) bool { return o.Node == node })
+	switch {
+	case i < 0:
+		return none
+	case on[i].Complete == nil:
+		return orUnknown("")
+	case *on[i].Complete:
+		return "complete"
+	}
+	return text.Count(on[i].MissingCount, "file") + " missing"
+}
+
+// folders writes what is wrong with the folders.
+func folders(w *Page, all []api.ModelFolder) {
+	for _, f := range all {
 		if f.Error != nil {
 			w.Line("")
 			w.Line(f.Error.Message)
@@ -80,6 +143,32 @@ func (v View) ModelVerified(w *Page, m api.Model, p api.ModelProgress) {
 		words += "; no hash is known of " + text.Count(p.Unverified, "file")
 	}
 	w.Line(words + ".")
+}
+
+// ModelCopied writes what came of a copy.
+func (v View) ModelCopied(w *Page, model, from, to string, p api.ModelProgress) {
+	w.Line(text.Count(p.Verified, "file") + " of " + model + " copied from " + from + " to " + to + ", " + text.Bytes(p.TotalBytes) + ".")
+}
+
+// Pace shows how far work is, how fast it goes and how long it takes.
+type Pace struct {
+	began time.Time
+	from  int64
+}
+
+// Of is a line about progress at some time.
+func (p *Pace) Of(now api.ModelProgress, at time.Time) string {
+	if p.began.IsZero() {
+		p.began, p.from = at, now.DoneBytes
+	}
+	line := text.Bytes(now.DoneBytes) + " of " + text.Bytes(now.TotalBytes) + " (" + text.Percent(float64(now.DoneBytes)/float64(now.TotalBytes)) + ")"
+	took, moved := at.Sub(p.began).Seconds(), now.DoneBytes-p.from
+	if took < 1 || moved <= 0 {
+		return line
+	}
+	rate := float64(moved) / took
+	left := time.Duration(float64(now.TotalBytes-now.DoneBytes) / rate * float64(time.Second))
+	return line + ", " + text.BytesPerS(rate) + ", " + text.Duration(left) + " left"
 }
 
 func ago(v View, t api.Time) string {

@@ -50,3 +50,16 @@ func modelShown() api.ModelShowResult {
 		},
 	}
 }
+
+// modelsOfCluster are the same where two Macs list theirs and one does not.
+func modelsOfCluster() api.ModelClusterResult {
+	list := models().Models
+	return api.ModelClusterResult{
+		Models: []api.ModelOnNodes{
+			{Model: list[0], On: []api.ModelOnNode{{Node: studio, Complete: ptr(true)}, {Node: attic, Complete: ptr(true)}}},
+			{Model: list[1], On: []api.ModelOnNode{{Node: attic, Complete: ptr(false), MissingCount: 40}}},
+			{Model: list[2], On: []api.ModelOnNode{{Node: studio}}},
+		},
+		Nodes: []api.ModelNodeAnswer{{Node: studio, Account: "ada"}, {Node: attic, Account: "ada"}, {Node: cellar, Error: api.NewError(api.ReasonModelsNotShared, "ada")}},
+	}
+}

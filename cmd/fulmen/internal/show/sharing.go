@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ func (v View) Sharing(w *Page, s api.Sharing, called Names) {
 	table := text.NewTable("KEY", "VALUE", "MEANS")
 	table.Row("jobs", string(s.Jobs), jobsMean(s))
 	table.Row("jobs_from", orNone(strings.Join(from, ",")), "who may, where jobs is list")
+	readers := choose(s.Models == api.ModelsMapped, "those with a local account may copy that account's models", "nobody elsewhere may read the models here")
+	table.Row("models", string(cmp.Or(s.Models, api.ModelsNobody)), readers)
 	who := choose(s.RDMAChanges == api.ChangesMembers, "administrators of the cluster's members", "nobody else")
 	table.Row("rdma_changes", string(s.RDMAChanges), who+" may change RDMA on this Mac")
 	table.Row("only_on_power", strconv.FormatBool(s.OnlyOnPower), choose(s.OnlyOnPower, "no jobs from others on battery", "also on battery"))

@@ -72,10 +72,14 @@ func screens(t *testing.T) map[string]func(*Page) {
 		"peers":        func(w *Page) { view.Peers(w, fivePeers(), false) },
 		"peers_all":    func(w *Page) { wide.Peers(w, fivePeers(), true) },
 		"peers_one":    func(w *Page) { view.Peers(w, onePeer(), true) },
-		"models":       func(w *Page) { view.Models(w, models()) },
-		"models_wide":  func(w *Page) { wide.Models(w, models()) },
-		"models_none":  func(w *Page) { view.Models(w, api.ModelListResult{Account: "ada"}) },
-		"model":        func(w *Page) { view.Model(w, modelShown()) },
+		"models":       func(w *Page) { view.ModelsOfCluster(w, modelsOfCluster(), models().Folders, NamesOf(fiveList().Nodes)) },
+		"models_empty": func(w *Page) {
+			view.ModelsOfCluster(w, api.ModelClusterResult{Nodes: modelsOfCluster().Nodes}, nil, NamesOf(fiveList().Nodes))
+		},
+		"models_one":  func(w *Page) { view.Models(w, models(), "") },
+		"models_wide": func(w *Page) { wide.Models(w, models(), "mac-studio") },
+		"models_none": func(w *Page) { view.Models(w, api.ModelListResult{Account: "ada"}, "") },
+		"model":       func(w *Page) { view.Model(w, modelShown()) },
 		"model_verified": func(w *Page) {
 			view.ModelVerified(w, modelShown().Model, api.ModelProgress{DoneBytes: 695 << 20, Verified: 2, Unverified: 1})
 		},

@@ -35,12 +35,33 @@ func (p *Policy) Allows(who api.Principal, now Circumstances) (account string, r
 	if !p.isHere(who.Node) {
 		return "", api.ReasonNotAMember
 	}
-	isOwn := who.Node == p.options.Node
-	if !isOwn {
+	if who.Node != p.options.Node {
 		if reason := Refuses(held.published(), who, now); reason != "" {
 			return "", reason
 		}
 	}
+	return p.account(held, who)
+}
+
+// MayRead decides whether a person may read models on this Mac, and whose: those of the
+// account as which their jobs would run. The reason is empty where they may; else it is
+// not_a_member, models_not_shared, principal_unmapped or account_forbidden.
+func (p *Policy) MayRead(who api.Principal) (account string, reason api.Reason) {
+	p.mu.Lock()
+	held := p.record
+	p.mu.Unlock()
+	switch {
+	case !p.isHere(who.Node):
+		return "", api.ReasonNotAMember
+	case who.Node != p.options.Node && held.Sharing.Models != api.ModelsMapped:
+		return "", api.ReasonModelsNotShared
+	}
+	return p.account(held, who)
+}
+
+// account is the one to which a record's map leads somebody.
+func (p *Policy) account(held record, who api.Principal) (account string, reason api.Reason) {
+	isOwn := who.Node == p.options.Node
 	line, found := lineOf(held.Users, who)
 	switch {
 	case isOwn && line.Principal != who:

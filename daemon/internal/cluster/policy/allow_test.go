@@ -124,3 +124,29 @@ func TestThePublishedDocumentAgreesWithTheMap(t *testing.T) {
 	}
 	is.True(seen[true] > 30 && seen[false] > 30)
 }
+
+// TestModelsAreSharedOnRequest: until their owner shares them nobody of another Mac reads
+// models, and then those alone whom the map names, whatever is lent to jobs.
+func TestModelsAreSharedOnRequest(t *testing.T) {
+	is := is.New(t)
+	r := openRig(t)
+	anna, bob, own := person("anna", book), person("bob", book), person("bob", studio)
+	r.mustMap(t, api.ClusterMapUserParams{Principal: anna, Account: "jobs"})
+	check := func(who api.Principal, as string, want api.Reason) {
+		t.Helper()
+		account, reason := r.MayRead(who)
+		is.Equal(account, as)
+		is.Equal(reason, want)
+	}
+	check(anna, "", api.ReasonModelsNotShared)
+	check(own, "bob", "")
+	_, err := r.SetSharing(t.Context(), api.ClusterSetSharingParams{Models: "all"})
+	is.Equal(api.AsError(err).Data.Subject, "models")
+	_, err = r.SetSharing(t.Context(), api.ClusterSetSharingParams{Models: api.ModelsMapped, Jobs: api.JobsNobody})
+	is.NoErr(err)
+	check(anna, "jobs", "")
+	check(bob, "", api.ReasonPrincipalUnmapped)
+	check(person("anna", mini), "", api.ReasonNotAMember)
+	is.NoErr(r.Join(another, "", ""))
+	is.Equal(r.Sharing().Models, api.ModelSharing("")) // another cluster asks again
+}

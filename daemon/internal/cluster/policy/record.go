@@ -55,7 +55,7 @@ func newRecord(cluster api.ClusterID) record {
 // moved is the record in another cluster: what depends on nobody stays.
 func (r record) moved(cluster api.ClusterID) record {
 	r.Cluster, r.Users = cluster, nil
-	r.Sharing.JobsFrom, r.Sharing.RDMAChanges = nil, api.ChangesNobody
+	r.Sharing.JobsFrom, r.Sharing.RDMAChanges, r.Sharing.Models = nil, api.ChangesNobody, ""
 	return r
 }
 
@@ -112,6 +112,8 @@ func checkSharing(s api.Sharing) error {
 	switch {
 	case !s.Jobs.Valid():
 		return badValue("jobs", "%q is none of %v", s.Jobs, s.Jobs.Values())
+	case s.Models != "" && !s.Models.Valid():
+		return badValue("models", "%q is none of %v", s.Models, s.Models.Values())
 	case !s.RDMAChanges.Valid():
 		return badValue("rdma_changes", "%q is none of %v", s.RDMAChanges, s.RDMAChanges.Values())
 	case math.IsNaN(s.IdleAfterS) || s.IdleAfterS < MinIdleAfterS || s.IdleAfterS > MaxIdleAfterS:

@@ -31,6 +31,7 @@ func (p *Policy) SetSharing(ctx context.Context, c api.ClusterSetSharingParams) 
 	next := p.record.copied()
 	s := &next.Sharing
 	s.Jobs, s.RDMAChanges = cmp.Or(c.Jobs, s.Jobs), cmp.Or(c.RDMAChanges, s.RDMAChanges)
+	s.Models = cmp.Or(c.Models, s.Models)
 	setTo(&s.OnlyOnPower, c.OnlyOnPower)
 	setTo(&s.OnlyWhenIdle, c.OnlyWhenIdle)
 	setTo(&s.IdleAfterS, c.IdleAfterS)

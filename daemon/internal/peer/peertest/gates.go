@@ -59,6 +59,9 @@ func NewGate(cfg gate.Config) *gate.Gate {
 	if cfg.Cable == nil {
 		cfg.Cable = func(api.LinkID, api.NodeID) bool { return false }
 	}
+	if cfg.Reads == nil {
+		cfg.Reads = func(api.Principal) api.Reason { return api.ReasonModelsNotShared }
+	}
 	if cfg.Clock == nil {
 		clock, err := native.SystemClock()
 		if err != nil {

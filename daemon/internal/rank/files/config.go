@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"time"
 
-	"fulmen/daemon/internal/carry"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/native"
 )

@@ -5,8 +5,8 @@ import (
 	"net"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/carry"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/files/wire"
 )
 

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { chownSync, existsSync, lchownSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+import { cluster, complaintsOf, inaccessible, launch, open, picture, see, work } from "./harness";
+
+const revision = "08231374eeacb049a0eade7922910865b8fce912";
+let browser: Browser;
+let page: Page;
+
+/** Gives a Mac a Hugging Face cache of its own, though all Macs are one machine. */
+async function hub(mac: string): Promise<string> {
+  const { uid, gid } = statSync(work);
+  const at = join(work, `hub-${mac}`);
+  mkdirSync(at);
+  chownSync(at, uid, gid);
+  await cluster.call(mac, "daemon.set_config", { set: { "models.hub_cache": at } });
+  return at;
+}
+
+/** Writes a model of so many bytes into a cache, in the cache's own form. */
+function model(cache: string, name: string, bytes: number) {
+  const { uid, gid } = statSync(work);
+  const repository = join(cache, `models--${name.replace("/", "--")}`);
+  const snapshot = join(repository, "snapshots", revision);
+  for (const folder of [repository, join(repository, "blobs"), join(repository, "refs"), join(repository, "snapshots"), snapshot]) {
+    mkdirSync(folder);
+    chownSync(folder, uid, gid);
+  }
+  const weights = Buffer.alloc(bytes, "0123456789abcdef");
+  const blob = createHash("sha256").update(weights).digest("hex");
+  for (const [at, text] of [[join("blobs", blob), weights], ["refs/main", revision], [join("snapshots", revision, "config.json"), '{"model_type":"llama"}']] as const) {
+    writeFileSync(join(repository, at), text);
+    chownSync(join(repository, at), uid, gid);
+  }
+  symlinkSync(`../../blobs/${blob}`, join(snapshot, "model.gguf"));
+  lchownSync(join(snapshot, "model.gguf"), uid, gid);
+}
+
+beforeAll(async () => {
+  browser = await launch();
+  page = await open(await browser.newContext({ viewport: { width: 1320, height: 860 } }), "studio-1", "/");
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+afterEach(() => {
+  expect(complaintsOf(page)).toEqual([]);
+});
+
+describe("models", () => {
+  it("are listed with the Macs that have them, and those that share none say so", async () => {
+    await hub("studio-1");
+    model(await hub("studio-2"), "org/name", 24 << 20);
+    await page.locator("nav >> text=Models").click();
+    await see(page, "text=The Mac does not let people of other Macs read its models");
+    await cluster.call("studio-2", "cluster.set_sharing", { models: "mapped" });
+    await page.locator("button >> text=Look again").click();
+    await see(page, '[data-model="org/name"] >> text=complete');
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "models");
+  });
+
+  it("are copied to this Mac, whichever page is looked at meanwhile", async () => {
+    await page.locator('[data-model="org/name"] [data-copy]').click();
+    await page.locator("nav >> text=Jobs").click();
+    await page.locator("nav >> text=Models").click();
+    await page.waitForSelector('[data-model="org/name"] [data-copy]', { state: "detached" });
+    await page.waitForFunction(() => [...document.querySelectorAll('[data-model="org/name"] td')].filter((cell) => cell.textContent === "complete").length === 2);
+    const copied = join(work, "hub-studio-1", "models--org--name");
+    expect(readFileSync(join(copied, "refs/main"), "utf8")).toBe(revision);
+    expect(existsSync(join(copied, "snapshots", revision, "model.gguf"))).toBe(true);
+    expect(await inaccessible(page)).toEqual([]);
+  });
+
+  it("that cannot be copied say why", async () => {
+    model(join(work, "hub-studio-2"), "org/other", 1 << 20);
+    await page.locator("button >> text=Look again").click();
+    await see(page, '[data-model="org/other"] [data-copy]');
+    await cluster.call("studio-2", "cluster.set_sharing", { models: "nobody" });
+    await page.locator('[data-model="org/other"] [data-copy]').click();
+    await see(page, '[data-model="org/other"] [role="alert"] >> text=fulmen sharing set models=mapped');
+  });
+});

@@ -1,0 +1,63 @@
+import type { Client } from "../api/client";
+import { Rejection } from "../api/rejection";
+import type * as api from "../api/types";
+
+/** A copy of a model to this Mac. */
+export interface Copy {
+  from: api.NodeID;
+  progress?: api.ModelProgress | undefined;
+  /** When the first bytes came and how many those were, and when the last: what its pace is reckoned from. */
+  first?: { at: number; bytes: number } | undefined;
+  at: number;
+  error?: Rejection | undefined;
+  done: boolean;
+}
+
+/** What a model is called among copies. */
+export function nameOf(model: api.Model): string {
+  return `${model.model} ${model.revision ?? ""}`;
+}
+
+/** Bytes a second of a copy, and the seconds left; absent before a second has passed. */
+export function paceOf(copy: Copy): { bytesPerS: number; leftS: number } | undefined {
+  const { first, progress, at } = copy;
+  if (first === undefined || progress === undefined || at - first.at < 1000 || progress.done_bytes <= first.bytes) return undefined;
+  const bytesPerS = ((progress.done_bytes - first.bytes) * 1000) / (at - first.at);
+  return { bytesPerS, leftS: (progress.total_bytes - progress.done_bytes) / bytesPerS };
+}
+
+/** The copies that the page began. They go on while the page is open, on whichever of its pages. */
+export class Copies {
+  all = $state.raw<ReadonlyMap<string, Copy>>(new Map());
+  readonly #client: Client;
+  readonly #now: () => number;
+
+  constructor(client: Client, now: () => number) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  /** Begins a copy. */
+  begin(model: api.Model, from: api.NodeID): void {
+    const name = nameOf(model);
+    const set = (change: Partial<Copy>) => {
+      const before = this.all.get(name) ?? { from, at: 0, done: false };
+      this.all = new Map(this.all).set(name, { ...before, ...change, at: this.#now() });
+    };
+    set({ from, progress: undefined, first: undefined, error: undefined, done: false });
+    const stop = this.#client.watch("model.copy", { model: model.model, node: from, ...(model.revision === undefined ? {} : { revision: model.revision }) }, {
+      begin: () => set({ first: undefined }),
+      change: ({ progress, terminal }) => {
+        const copy = this.all.get(name);
+        set({ progress, first: copy?.first ?? { at: this.#now(), bytes: progress.done_bytes } });
+        if (!terminal) return;
+        stop();
+        set(progress.error ? { error: new Rejection(progress.error), done: true } : { done: true });
+      },
+      failed: (error) => {
+        stop();
+        set({ error, done: true });
+      },
+    });
+  }
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/testcluster"
+)
+
+// hub gives a Mac a Hugging Face cache of its own, though all Macs are one machine.
+func (j *jobs) hub(t *testing.T, n *testcluster.Node) string {
+	t.Helper()
+	at := filepath.Join(n.Home, "hub")
+	must(t, "a cache", errors.Join(os.Mkdir(at, 0o755), j.Account.Owns(at)))
+	text, err := json.Marshal(at)
+	must(t, "its path", err)
+	call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.hub_cache": text}})
+	return at
+}
+
+// model writes a model of so many bytes into a cache, in the form of the cache.
+func (j *jobs) hubModel(t *testing.T, hub, name, revision string, size int) {
+	t.Helper()
+	repository := filepath.Join(hub, "models--"+strings.ReplaceAll(name, "/", "--"))
+	put := func(at string, data []byte) {
+		at = filepath.Join(repository, at)
+		must(t, "a folder", os.MkdirAll(filepath.Dir(at), 0o755))
+		must(t, "a file", os.WriteFile(at, data, 0o644))
+	}
+	weights := bytes.Repeat([]byte("0123456789abcdef"), size/16)
+	sum := sha256.Sum256(weights)
+	blob := hex.EncodeToString(sum[:])
+	put("blobs/"+blob, weights)
+	put("refs/main", []byte(revision))
+	put("snapshots/"+revision+"/config.json", []byte(`{"model_type":"llama"}`))
+	must(t, "a link", os.Symlink("../../blobs/"+blob, filepath.Join(repository, "snapshots", revision, "model.gguf")))
+	must(t, "giving it", filepath.WalkDir(repository, func(at string, _ os.DirEntry, err error) error { return errors.Join(err, j.Account.Owns(at)) }))
+}
+
+// TestModelsAreCopied from a Mac that shares them to one that wants them, as an account there.
+func TestModelsAreCopied(t *testing.T) {
+	t.Parallel()
+	needJobs(t)
+	is := is.New(t)
+	j := newJobs(t, 2, "")
+	here, there := j.Nodes[0], j.Nodes[1]
+	hub := j.hub(t, here)
+	const name, revision = "org/name", "08231374eeacb049a0eade7922910865b8fce912"
+	j.hubModel(t, j.hub(t, there), name, revision, 20<<20)
+	fulmen := func(args ...string) (string, error) {
+		out, err := j.fulmen(t.Context(), here, args...).CombinedOutput()
+		return string(out), err
+	}
+	out, err := fulmen("models", "copy", name, "--from", there.Mac)
+	is.True(err != nil)
+	is.True(strings.Contains(out, "fulmen sharing set models=mapped"))
+	call[api.Sharing](t, there.Client, "cluster.set_sharing", api.ClusterSetSharingParams{Models: api.ModelsMapped})
+	out, err = fulmen("models", "copy", name, "--from", there.Mac)
+	t.Log(out)
+	is.NoErr(err)
+	is.True(strings.Contains(out, "2 files of org/name copied from "+there.Mac+" to "+here.Mac))
+	at := filepath.Join(hub, "models--org--name")
+	data, err := os.ReadFile(filepath.Join(at, "snapshots", revision, "model.gguf"))
+	is.NoErr(err)
+	is.Equal(len(data), 20<<20)
+	ref, err := os.ReadFile(filepath.Join(at, "refs", "main"))
+	is.NoErr(err)
+	is.Equal(string(ref), revision)
+	out, err = fulmen("models", "--wide")
+	is.NoErr(err)
+	is.Equal(strings.Count(out, "complete"), 2) // a column a Mac
+	j.hubModel(t, hub, "org/second", revision, 1<<20)
+	call[api.Sharing](t, here.Client, "cluster.set_sharing", api.ClusterSetSharingParams{Models: api.ModelsMapped})
+	out, err = fulmen("models", "copy", "org/second", "--to", there.Mac)
+	t.Log(out)
+	is.NoErr(err)
+	_, err = os.Stat(filepath.Join(there.Home, "hub", "models--org--second", "snapshots", revision, "model.gguf"))
+	is.NoErr(err)
+	out, err = fulmen("models", "copy", "org/other", "--from", there.Mac)
+	is.Equal(errExit(err), api.ExitFailed)
+	is.True(strings.Contains(out, "no such model"))
+}
+
+func errExit(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	return 0
+}

@@ -1,0 +1,180 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/model/transfer"
+	"fulmen/daemon/internal/rank/files/carry"
+	"fulmen/daemon/internal/rank/files/wire"
+	"fulmen/daemon/internal/rank/prepare/account"
+)
+
+// Shared is the models of another Mac that it lets a caller read.
+func (m *Models) Shared(ctx context.Context, caller api.Principal, node api.NodeID) (list api.ModelListResult, err error) {
+	if err := m.isShared(caller, node); err != nil {
+		return list, err
+	}
+	return list, m.cfg.Peers.Call(ctx, node, "peer.models", api.PeerModelsParams{By: caller}, &list)
+}
+
+// isShared reports what another Mac's own document says against a caller, so that it is
+// asked for nothing that it refuses.
+func (m *Models) isShared(caller api.Principal, node api.NodeID) error {
+	sharing, isKnown := m.cfg.Sharing(node)
+	switch {
+	case !isKnown:
+		return nil // it says so itself
+	case sharing.Models != api.ModelsMapped:
+		return api.NewError(api.ReasonModelsNotShared, node.Display())
+	case !sharing.IsMapped(caller):
+		return api.NewError(api.ReasonPrincipalUnmapped, caller.String())
+	}
+	return nil
+}
+
+// serve sends a model to a Mac of whose people one may read it.
+func (m *Models) serve(ctx context.Context, to gate.Reader, refused error, first api.PeerConn, conn net.Conn) {
+	hasTurn := false
+	err := m.carrier.Serve(ctx, conn, "a model to be taken by "+to.Node().Display(), api.ReasonModelNotCopied, func(ctx context.Context) (*carry.Process, error) {
+		if refused != nil {
+			return nil, refused
+		}
+		who, err := m.cfg.Reads(to.By())
+		if err != nil {
+			return nil, err
+		}
+		if err := m.turn(ctx, m.sending); err != nil {
+			return nil, err
+		}
+		hasTurn = true
+		return m.carrier.Start(ctx, who, transfer.SendCommand, wire.Task, transfer.SendTask{Places: m.places(ctx, who), Model: first.Model.Model})
+	})
+	if hasTurn {
+		<-m.sending
+	}
+	if err != nil && refused == nil { // the gate has logged what it refused
+		m.cfg.Log.Warn("a model was not sent", "to", to.Node(), "err", err)
+	}
+}
+
+// turn waits for a place.
+func (m *Models) turn(ctx context.Context, places chan<- struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-m.ctx.Done():
+		return api.NewError(api.ReasonStopping, "")
+	}
+}
+
+// Copying is a copy of a model to this Mac.
+type Copying struct {
+	// Account is whose the copy is.
+	Account string
+
+	models *Models
+	stop   context.CancelFunc
+	latest chan api.ModelProgress // what nobody took is replaced
+	ended  chan struct{}
+	last   api.ModelProgress
+}
+
+// Copy begins to copy a model of another Mac to the account of a caller. It ends with the
+// daemon, or with Close; what has arrived stays for the next time.
+func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID, sel api.ModelSelect) (*Copying, error) {
+	switch {
+	case sel.Model == "":
+		return nil, api.NewError(api.ReasonMissingField, "model")
+	case node == m.cfg.Peers.Self():
+		return nil, api.Errorf(api.ReasonBadValue, "node", "The model is on this Mac already.").WithRemedy("Name the Mac to copy it from.")
+	}
+	if err := m.isShared(caller, node); err != nil {
+		return nil, err
+	}
+	who, err := m.cfg.Account(caller)
+	if err != nil {
+		return nil, err
+	}
+	places := m.places(ctx, who)
+	ctx, stop := context.WithCancel(m.ctx)
+	c := &Copying{Account: who.Name, models: m, stop: stop, latest: make(chan api.ModelProgress, 1), ended: make(chan struct{})}
+	go func() {
+		defer close(c.ended)
+		task := transfer.ReceiveTask{Places: places, Model: sel}
+		if err := c.run(ctx, who, node, task, api.PeerModel{By: caller, Model: sel}); err != nil {
+			c.last.Error = m.whyNotCopied(ctx, node, err)
+		}
+	}()
+	return c, nil
+}
+
+func (c *Copying) run(ctx context.Context, who account.Account, node api.NodeID, task transfer.ReceiveTask, model api.PeerModel) error {
+	m := c.models
+	if err := m.turn(ctx, m.copying); err != nil {
+		return err
+	}
+	defer func() { <-m.copying }()
+	report, err := m.carrier.Fetch(ctx, who, transfer.ReceiveCommand, task, "a model from "+node.Display(), func(ctx context.Context) (net.Conn, error) {
+		return m.cfg.Peers.Stream(ctx, node, api.PeerConn{Carries: api.ConnModel, Model: &model})
+	}, c.moved)
+	if report.Model != nil {
+		c.last = *report.Model
+	}
+	return err
+}
+
+// moved keeps the latest report for whoever asks next.
+func (c *Copying) moved(report wire.Report) {
+	if report.Model == nil {
+		return
+	}
+	c.last = *report.Model
+	select {
+	case <-c.latest:
+	default:
+	}
+	c.latest <- c.last
+}
+
+// whyNotCopied is what a person gets to know of an error.
+func (m *Models) whyNotCopied(ctx context.Context, node api.NodeID, err error) *api.Error {
+	err = cmp.Or(context.Cause(ctx), err)
+	if known, ok := errors.AsType[*api.Error](err); ok {
+		return known
+	}
+	switch {
+	case m.ctx.Err() != nil:
+		return api.NewError(api.ReasonStopping, "")
+	case errors.Is(err, context.Canceled):
+		return api.NewError(api.ReasonCancelled, "")
+	case errors.Is(err, context.DeadlineExceeded):
+		return api.Errorf(api.ReasonDeadline, node.Display(), "Nothing came from %s for %v.", node.Display(), m.carrier.Silence).WithWait("a model from " + node.Display())
+	}
+	m.cfg.Log.Warn("a model was not copied", "from", node, "err", err)
+	return api.Errorf(api.ReasonModelNotCopied, node.Display(), "The model could not be copied from %s.", node.Display())
+}
+
+// Next is how far it is; the last one says so. The error is that of ctx.
+func (c *Copying) Next(ctx context.Context) (p api.ModelProgress, isLast bool, err error) {
+	select {
+	case p = <-c.latest:
+		return p, false, nil
+	case <-c.ended:
+		return c.last, true, nil
+	case <-ctx.Done():
+		return p, false, context.Cause(ctx)
+	}
+}
+
+// Close ends it, and waits until its processes are gone.
+func (c *Copying) Close() {
+	c.stop()
+	<-c.ended
+}
