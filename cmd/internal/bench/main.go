@@ -47,13 +47,14 @@ func groups() []group {
 		{"callbacks", 100 * time.Second, (*run).callbackRows},
 		{"daemon", 95 * time.Second, (*run).daemonRows},
 		{"device", 95 * time.Second, (*run).gpuRows},
-		{"paths", 175 * time.Second, (*run).pathRows},
-		{"cluster", 175 * time.Second, (*run).clusterRows},
+		{"paths", 145 * time.Second, (*run).pathRows},
+		{"cluster", 145 * time.Second, (*run).clusterRows},
 		{"scale", 120 * time.Second, (*run).scaleRows},
 		{"watched", 125 * time.Second, (*run).watchedRows},
 		{"job", 185 * time.Second, (*run).jobRows},
 		{"jaccl", 125 * time.Second, (*run).jacclRows},
 		{"models", 20 * time.Second, ofPackage("models")},
+		{"copies", 60 * time.Second, (*run).copyRows},
 		{"dashboard", 95 * time.Second, ofPackage("dashboard")},
 	}
 }

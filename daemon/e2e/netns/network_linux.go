@@ -62,18 +62,29 @@ func (n *Network) Plug(to *Space, iface, address string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(netlink.AddrAdd(link, parsed), netlink.LinkSetUp(link), slow(link))
+		return errors.Join(netlink.AddrAdd(link, parsed), netlink.LinkSetUp(link), slow(link, usualBytesPerS))
 	})
 }
 
-// bytesPerS is how fast a network is: what is measured over it costs processor.
-const bytesPerS = 250e6
+// usualBytesPerS is how fast a network is: what is measured over it costs processor.
+const usualBytesPerS = 250e6
+
+// SetRate has a space send at another rate, in bytes a second.
+func (s *Space) SetRate(iface string, bytesPerS uint64) error {
+	return s.Do(func() error {
+		link, err := netlink.LinkByName(iface)
+		if err != nil {
+			return err
+		}
+		return slow(link, bytesPerS)
+	})
+}
 
 // slow bounds what an interface sends; it stays as fast as the machine where the kernel
 // cannot do that.
-func slow(link netlink.Link) error {
+func slow(link netlink.Link, bytesPerS uint64) error {
 	const burst = 1 << 20
-	err := netlink.QdiscAdd(&netlink.Tbf{
+	err := netlink.QdiscReplace(&netlink.Tbf{
 		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
 		Rate:       bytesPerS, Limit: 8 * burst, Buffer: netlink.Xmittime(bytesPerS, burst),
 	})
