@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,13 +10,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/testcluster"
+	"fulmen/native/nativetest/testkit"
 )
 
 // hub gives a Mac a Hugging Face cache of its own, though all Macs are one machine.
@@ -97,4 +101,93 @@ func errExit(err error) int {
 		return exit.ExitCode()
 	}
 	return 0
+}
+
+// TestModelCopiesSurviveKills: whoever is killed in the middle of a copy, nothing half is ever
+// under a final name, and the last copy makes both caches the same.
+func TestModelCopiesSurviveKills(t *testing.T) {
+	t.Parallel()
+	needJobs(t)
+	is := is.New(t)
+	rounds := 3
+	if os.Getenv("FULMEN_SOAK") != "" {
+		rounds = 100
+	}
+	random := testkit.Fixed(t, 11).Source(1)
+	j := newJobs(t, 2, "")
+	here, there := j.Nodes[0], j.Nodes[1]
+	to, from := j.hub(t, here), j.hub(t, there)
+	const size = 96 << 20
+	j.hubModel(t, from, "org/name", "08231374eeacb049a0eade7922910865b8fce912", size)
+	call[api.Sharing](t, there.Client, "cluster.set_sharing", api.ClusterSetSharingParams{Models: api.ModelsMapped})
+	for round := range rounds {
+		must(t, "an empty cache", os.RemoveAll(filepath.Join(to, "models--org--name"))) // each begins from nothing
+		after := random.Int64N(size)
+		run := j.fulmen(t.Context(), here, "models", "copy", "org/name", "--from", there.Mac)
+		must(t, "a copy", run.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- run.Wait() }()
+		isOver := false
+		eventually(t, "a part of the copy", soon, func() bool {
+			select {
+			case err := <-ended:
+				is.NoErr(err)
+				isOver = true
+			default:
+			}
+			return isOver || size-lacking(to, size) >= after
+		})
+		if isOver {
+			continue // it was faster
+		}
+		victim := [...]*testcluster.Node{nil, here, there}[random.IntN(3)]
+		if victim == nil {
+			_ = run.Process.Kill()
+		} else {
+			victim.End(syscall.SIGKILL)
+		}
+		<-ended
+		for _, blob := range blobs(t, to) {
+			data, err := os.ReadFile(blob)
+			is.NoErr(err)
+			sum := sha256.Sum256(data)
+			is.Equal(hex.EncodeToString(sum[:]), filepath.Base(blob))
+		}
+		if victim != nil {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			must(t, "to boot", victim.Boot(ctx))
+			must(t, "the cluster", j.Whole(ctx))
+			cancel()
+		}
+		t.Logf("round %d: cut after %d MB, by %v", round, after>>20, victim != nil)
+		var out []byte
+		eventually(t, "the next copy", soon, func() bool { // the cut one may hold its lock for a moment
+			var err error
+			out, err = j.fulmen(t.Context(), here, "models", "copy", "org/name", "--from", there.Mac).CombinedOutput()
+			return err == nil
+		})
+		is.True(bytes.Contains(out, []byte("2 files of org/name copied")))
+		diff, err := exec.Command("diff", "-r", "--no-dereference", from, to, "--exclude=.locks").CombinedOutput()
+		is.Equal(string(diff), "")
+		is.NoErr(err)
+	}
+}
+
+// blobs are those of a cache that are whole, by their names.
+func blobs(t *testing.T, hub string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(hub, "*", "blobs", "*"))
+	must(t, "the blobs", err)
+	return slices.DeleteFunc(all, func(at string) bool { return strings.Contains(filepath.Base(at), ".") })
+}
+
+// lacking is how much of the largest file of a cache has not arrived.
+func lacking(hub string, size int64) int64 {
+	all, _ := filepath.Glob(filepath.Join(hub, "*", "blobs", "*")) // the pattern is right
+	for _, at := range all {
+		if info, err := os.Stat(at); err == nil {
+			size = min(size, size-info.Size())
+		}
+	}
+	return max(0, size)
 }
