@@ -42,7 +42,7 @@ function model(cache: string, name: string, bytes: number) {
 
 beforeAll(async () => {
   browser = await launch();
-  page = await open(await browser.newContext({ viewport: { width: 1320, height: 860 } }), "studio-1", "/");
+  page = await open(await browser.newContext({ viewport: { width: 1320, height: 460 } }), "studio-1", "/");
 });
 
 afterAll(async () => {
@@ -56,23 +56,24 @@ afterEach(() => {
 describe("models", () => {
   it("are listed with the Macs that have them, and those that share none say so", async () => {
     await hub("studio-1");
-    model(await hub("studio-2"), "org/name", 24 << 20);
+    model(await hub("studio-2"), "mlx-community/Llama-3.2-1B-Instruct-4bit", 24 << 20);
+    model(join(work, "hub-studio-1"), "mlx-community/Qwen3-0.6B-8bit", 8 << 20);
     await page.locator("nav >> text=Models").click();
     await see(page, "text=The Mac does not let people of other Macs read its models");
     await cluster.call("studio-2", "cluster.set_sharing", { models: "mapped" });
     await page.locator("button >> text=Look again").click();
-    await see(page, '[data-model="org/name"] >> text=complete');
+    await see(page, '[data-model^="mlx-community/Llama"] >> text=complete');
     expect(await inaccessible(page)).toEqual([]);
     await picture(page, "models");
   });
 
   it("are copied to this Mac, whichever page is looked at meanwhile", async () => {
-    await page.locator('[data-model="org/name"] [data-copy]').click();
+    await page.locator('[data-model^="mlx-community/Llama"] [data-copy]').click();
     await page.locator("nav >> text=Jobs").click();
     await page.locator("nav >> text=Models").click();
-    await page.waitForSelector('[data-model="org/name"] [data-copy]', { state: "detached" });
-    await page.waitForFunction(() => [...document.querySelectorAll('[data-model="org/name"] td')].filter((cell) => cell.textContent === "complete").length === 2);
-    const copied = join(work, "hub-studio-1", "models--org--name");
+    await page.waitForSelector('[data-model^="mlx-community/Llama"] [data-copy]', { state: "detached" });
+    await page.waitForFunction(() => [...document.querySelectorAll('[data-model^="mlx-community/Llama"] td')].filter((cell) => cell.textContent === "complete").length === 2);
+    const copied = join(work, "hub-studio-1", "models--mlx-community--Llama-3.2-1B-Instruct-4bit");
     expect(readFileSync(join(copied, "refs/main"), "utf8")).toBe(revision);
     expect(existsSync(join(copied, "snapshots", revision, "model.gguf"))).toBe(true);
     expect(await inaccessible(page)).toEqual([]);

@@ -30,7 +30,7 @@ func (m *Models) isShared(caller api.Principal, node api.NodeID) error {
 	case !isKnown:
 		return nil // it says so itself
 	case sharing.Models != api.ModelsMapped:
-		return api.NewError(api.ReasonModelsNotShared, node.Display())
+		return api.NewError(api.ReasonModelsNotShared, "")
 	case !sharing.IsMapped(caller):
 		return api.NewError(api.ReasonPrincipalUnmapped, caller.String())
 	}
