@@ -74,6 +74,9 @@ func (d *daemon) openJobs() error {
 	})
 	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer,
+		Model: func(ctx context.Context, who api.Principal, sel api.ModelSelect) (api.ModelShowResult, error) {
+			return d.models.Show(ctx, who, sel)
+		},
 		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
 	d.models = model.New(model.Config{
@@ -112,7 +115,7 @@ func (d *daemon) openJobs() error {
 			request.Lease = lease
 			return d.grants.Restore(request)
 		},
-		Policy: d.sharing, Preparer: d.preparer, Fetch: d.programs.Fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
+		Policy: d.sharing, Preparer: d.preparer, Fetch: d.programs.Fetch, Model: d.programs.Model, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: d.shim, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
 		Times: func(spec api.JobSpec) rank.Times {
 			of := phase.RulesOf(spec, times())

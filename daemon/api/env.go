@@ -14,6 +14,12 @@ const (
 	EnvShare = "FULMEN_SHARE"
 	// EnvSharesFile is the path of the shares of all ranks, by rank: a list in JSON.
 	EnvSharesFile = "FULMEN_SHARES_FILE"
+	// EnvModel is the folder of the job's model on the rank's node, where the job has one.
+	EnvModel = "FULMEN_MODEL"
+	// EnvModelRevision is its revision, where the folder has one.
+	EnvModelRevision = "FULMEN_MODEL_REVISION"
+	// EnvSharding is how the job's program is to divide the model.
+	EnvSharding = "FULMEN_SHARDING"
 	// EnvMLXRank is MLX's rank, for every backend.
 	EnvMLXRank = "MLX_RANK"
 	// EnvMLXHostfile is the path of the ring's host file.

@@ -158,6 +158,10 @@ type JobRequest struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Program is what every rank executes.
 	Program Program `json:"program"`
+	// Model is what its ranks compute with: nodes that lack it are left out, and its size counts.
+	Model ModelSelect `json:"model,omitzero"`
+	// Sharding is how the program divides the model; empty = tensor, where there is one.
+	Sharding Sharding `json:"sharding,omitempty"`
 	// Placement is where it may run.
 	Placement Placement `json:"placement"`
 	// Deadlines are how long its phases may take.
@@ -186,7 +190,7 @@ type JobRequest struct {
 func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 	s := JobSpec{
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
-		Program: r.Program, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
+		Program: r.Program, Model: r.Model, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
 		Kept: r.Kept, Detached: r.Detached, Output: r.Output,
 	}
@@ -195,6 +199,9 @@ func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 	}
 	if s.Program.Stdin == "" {
 		s.Program.Stdin = StdinNone
+	}
+	if s.Sharding == "" && s.Model.Model != "" {
+		s.Sharding = ShardingTensor
 	}
 	if s.Placement.Backend == "" {
 		s.Placement.Backend = BackendAuto
@@ -280,6 +287,10 @@ type JobSpec struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Program is what every rank executes.
 	Program Program `json:"program"`
+	// Model is what its ranks compute with: nodes that lack it are left out, and its size counts.
+	Model ModelSelect `json:"model,omitzero"`
+	// Sharding is how the program divides the model.
+	Sharding Sharding `json:"sharding,omitempty"`
 	// Placement is where it may run.
 	Placement Placement `json:"placement"`
 	// Deadlines are how long its phases may take.
@@ -352,6 +363,7 @@ type Placement struct {
 	// Backend is how the ranks talk.
 	Backend Backend `json:"backend"`
 	// MemoryBytes is what each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together.
+	// 0 of a job with a model: its weights and 10 % of them, divided, and 1 GiB a rank.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 	// ShareBy gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given.
 	ShareBy ShareBasis `json:"per_node,omitempty"`

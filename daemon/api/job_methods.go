@@ -104,10 +104,28 @@ type Preflight struct {
 	Versions map[string]string `json:"versions,omitempty"`
 	// MLX is the MLX that the program would use; absent where that is not known.
 	MLX *ProgramMLX `json:"mlx,omitempty"`
+	// Model is what it has of the job's model, where the job has one.
+	Model *FoundModel `json:"model,omitempty"`
 	// DiskFreeBytes is what is free where the program would start.
 	DiskFreeBytes *int64 `json:"disk_free_bytes,omitempty"`
 	// Problems are what is missing there.
 	Problems []Cause `json:"problems,omitempty"`
+}
+
+// FoundModel is what a node has of the model that a job names.
+type FoundModel struct {
+	// Path is its folder there.
+	Path string `json:"path,omitempty"`
+	// Revision is the commit; absent outside of Hugging Face's cache.
+	Revision string `json:"revision,omitempty"`
+	// WeightsBytes is the size of the tensors.
+	WeightsBytes *int64 `json:"weights_bytes,omitempty"`
+	// MissingCount is how many of its files lack.
+	MissingCount int `json:"missing_count,omitempty"`
+	// Problem is why no rank can use it there: no_such_model, model_incomplete, or why that is not known.
+	Problem *Cause `json:"problem,omitempty"`
+	// Unknown says of fields that are absent why.
+	Unknown map[string]Reason `json:"unknown,omitempty"`
 }
 
 // ProgramMLX is the MLX that a program's interpreter finds.

@@ -84,6 +84,10 @@ type PeerPreflightParams struct {
 	Epoch uint64 `json:"epoch"`
 	// Environment are the values of its variables.
 	Environment map[string]string `json:"environment,omitempty"`
+	// ModelOnly asks for the spec's model alone.
+	ModelOnly bool `json:"model_only,omitempty"`
+	// ModelRevision is the revision of the spec's model that the plan has; empty before there is one.
+	ModelRevision string `json:"model_revision,omitempty"`
 }
 
 // PeerHolderParams names who holds a grant.

@@ -24,6 +24,8 @@ type Plan struct {
 	Devices [][][]string `json:"devices,omitempty"`
 	// Hosts is the ring's host file: for each rank the addresses with port at which the one before finds it; on the same node on loopback.
 	Hosts [][]string `json:"hosts,omitempty"`
+	// Model is what they compute with, where the job has a model.
+	Model *PlanModel `json:"model,omitempty"`
 	// ProvenBest says that no better plan exists; false above MaxExactNodes nodes.
 	ProvenBest bool `json:"proven_best"`
 	// Unencrypted says that the ranks' traffic crosses a network without encryption.
@@ -87,6 +89,16 @@ func DeviceRows(devices [][][]string) [][]any {
 		}
 	}
 	return out
+}
+
+// PlanModel is the model of a plan.
+type PlanModel struct {
+	// Model is its name, as the job has it.
+	Model string `json:"model"`
+	// Revision is the one that all ranks have; absent where their folders have none.
+	Revision string `json:"revision,omitempty"`
+	// WeightsBytes is the size of its tensors; absent where that is not known.
+	WeightsBytes *int64 `json:"weights_bytes,omitempty"`
 }
 
 // PlanRank is one process of a plan.

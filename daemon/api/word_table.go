@@ -290,6 +290,24 @@ func (ShareBasis) Values() []string {
 // Valid reports whether the word belongs to this version.
 func (w ShareBasis) Valid() bool { return known(w) }
 
+// Sharding is how a program divides a model over the ranks of its job. Fulmen passes it on.
+type Sharding string
+
+const (
+	// ShardingTensor gives each rank a part of every layer.
+	ShardingTensor Sharding = "tensor"
+	// ShardingPipeline gives each rank some of the layers.
+	ShardingPipeline Sharding = "pipeline"
+)
+
+// Values lists the words, in the order in which people read them.
+func (Sharding) Values() []string {
+	return words(ShardingTensor, ShardingPipeline)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w Sharding) Valid() bool { return known(w) }
+
 // StdinTarget is which ranks read the client's input.
 type StdinTarget string
 

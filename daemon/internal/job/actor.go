@@ -54,6 +54,9 @@ type actor struct {
 	beaten   []api.NodeID
 	noted    *noted                        // what the attempt's ranks talk over
 	mlx      map[api.NodeID]api.ProgramMLX // what preflights found
+	models   foundModels
+
+	asksAgain bool // for the model, soon
 }
 
 type nodeAttempt struct {

@@ -52,6 +52,9 @@ func checkRequest(r api.JobRequest) error {
 	if err := checkProgram("request.program", r.Program); err != nil {
 		return err
 	}
+	if err := checkModel(r); err != nil {
+		return err
+	}
 	if err := checkPlacement(r.Placement); err != nil {
 		return err
 	}
@@ -116,6 +119,27 @@ func checkProgram(field string, p api.Program) error {
 		}
 	}
 	return checkVariables(field+".variables", p.Variables)
+}
+
+// checkModel refuses a model that cannot be one.
+func checkModel(r api.JobRequest) error {
+	if r.Model.Model == "" {
+		switch {
+		case r.Model.Revision != "":
+			return api.Errorf(api.ReasonMissingField, "request.model.model", "request.model.model: there is a revision, and no model.").
+				WithRemedy("Name the model, as `fulmen models` lists it.")
+		case r.Sharding != "":
+			return api.Errorf(api.ReasonSpecConflict, "request.sharding", "request.sharding: there is no model to divide.").WithRemedy("Name the model, or leave it out.")
+		}
+		return nil
+	}
+	if err := checkText("request.model.model", r.Model.Model, maxText); err != nil {
+		return err
+	}
+	if r.Sharding != "" && !r.Sharding.Valid() {
+		return bad("request.sharding", "Use "+strings.Join(r.Sharding.Values(), " or ")+", or leave it out.", "%q is no way to divide a model", r.Sharding)
+	}
+	return checkText("request.model.revision", r.Model.Revision, maxName)
 }
 
 // checkPlacement refuses what no set of nodes can fulfil.

@@ -73,11 +73,11 @@ type Access interface {
 // Planner finds nodes for jobs.
 type Planner interface {
 	// Plan says where a job would run now. mlx is what preflights found of its MLX; nil
-	// before the first. Hosts hold addresses without ports. An *api.Error says why the
+	// before the first. models is what nodes have of its model. Hosts hold addresses without ports. An *api.Error says why the
 	// job has no place; with code invalid it never will.
-	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error)
+	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.Plan, error)
 	// Explain plans alike and gives the whole result, with what stands in the way.
-	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error)
+	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.JobPlanResult, error)
 }
 
 // Config is what the controller needs. Functions answer from memory.

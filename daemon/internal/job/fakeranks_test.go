@@ -43,6 +43,9 @@ func (m *machine) serve(p *peer.Peers) {
 		answer := api.Preflight{Node: m.id}
 		m.w.mu.Lock()
 		defer m.w.mu.Unlock()
+		if answer.Model = m.w.models[m.id]; in.ModelOnly {
+			return answer, nil
+		}
 		if m.w.mlx != "" {
 			answer.Versions = map[string]string{"mlx": m.w.mlx}
 		}

@@ -89,7 +89,7 @@ func behind() phase.Unplaceable {
 
 // wantOf is what a job wants of a place: all that a plan depends on.
 func wantOf(spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) string {
-	raw, err := json.Marshal([]any{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx})
+	raw, err := json.Marshal([]any{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx, spec.Model})
 	if err != nil {
 		return string(spec.Job) // nobody wants the same
 	}

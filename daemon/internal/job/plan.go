@@ -28,10 +28,14 @@ func (a *actor) plan() {
 	}
 	a.planning, a.again, a.lastPlan = true, false, a.j.cfg.Clock.Boot()
 	a.unplaced.Store(false)
-	job, spec, mlx, before := a.state.Job, a.spec, a.mlx, a.j.changes.Load()
+	job, spec, mlx, models, before := a.state.Job, a.spec, a.mlx, a.models, a.j.changes.Load()
 	a.async(func() func() {
-		event, spoiled := a.j.place(a.id, job, spec, mlx)
+		if spec.Model.Model != "" && models.isOld(job, a.j.cfg.Clock.Boot()) {
+			models = foundModels{a.j.findModel(a.j.ctx, job.Warrant(), job.Epoch, spec.Placement), job.Attempt, a.j.cfg.Clock.Boot()}
+		}
+		event, spoiled := a.j.place(a.id, job, spec, mlx, models.on)
 		return func() {
+			a.models = models
 			if !bytes.Equal(a.state.Job.SpecSig, job.SpecSig) { // it was signed anew meanwhile
 				event, spoiled = nil, false
 				a.again = true
@@ -51,6 +55,7 @@ func (a *actor) planned(event phase.Event, spoiled bool, before uint64) {
 	}
 	if missing && !why.Cause.Final && a.state.Waits() {
 		a.unplaced.Store(true)
+		a.askAgain()
 		if a.j.changes.Load() != before { // while it was planned: nobody will say so again
 			a.hinted()
 		}
@@ -95,7 +100,7 @@ func (a *actor) planIn(d time.Duration) {
 
 // place finds where a job runs. Spoiled says that a call failed that may succeed
 // soon, without anything that would hint at it.
-func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (event phase.Event, spoiled bool) {
+func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (event phase.Event, spoiled bool) {
 	if err := j.stillSigned(id, job); err != nil { // its signer may have been removed since
 		c := j.causeOf(err, job.Principal.Node)
 		c.Final = true
@@ -103,7 +108,7 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.No
 	}
 	ctx, cancel := native.WithTimeout(j.ctx, j.cfg.Clock, planWithin, "a plan of the job "+id.String())
 	defer cancel()
-	plan, err := j.cfg.Planner.Plan(ctx, spec, mlx)
+	plan, err := j.cfg.Planner.Plan(ctx, spec, mlx, models)
 	if err != nil {
 		e := api.AsError(err)
 		if e.Code == api.CodeInternal {
@@ -185,7 +190,11 @@ func (a *actor) preflight(e phase.Preflight) {
 			return a.events(phase.PreflightFailed{Attempt: e.Attempt, Cause: phase.Cause{
 				Reason: info.Data.Reason, Message: info.Message + " " + info.Data.Remedy, Final: true}})
 		}
-		answers, errs := a.j.look(a.j.ctx, nodes, warrant, epoch, values)
+		params := api.PeerPreflightParams{Warrant: warrant, Epoch: epoch, Environment: values}
+		if e.Plan.Model != nil {
+			params.ModelRevision = e.Plan.Model.Revision
+		}
+		answers, errs := a.j.look(a.j.ctx, nodes, params)
 		var silent []phase.Cause
 		for i, err := range errs {
 			if err != nil && definite(err) {
@@ -206,6 +215,12 @@ func (a *actor) preflight(e phase.Preflight) {
 		}
 		if faults := a.j.cfg.Compare(answers, spec.AllowMixed); len(faults) > 0 {
 			return a.events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})
+		}
+		if e.Plan.Model != nil {
+			if lacking, why := withoutModel(answers); len(lacking) > 0 {
+				cause := phase.Cause{Reason: why[0].Reason, Message: phase.Attributed(a.j.name(lacking[0]), why[0].Message)}
+				return a.events(phase.PreflightFailed{Attempt: e.Attempt, Cause: cause})
+			}
 		}
 		mlx := mlxOf(answers)
 		faults, notes := a.j.unfit(spec, e.Plan, mlx)
@@ -286,11 +301,10 @@ func together(faults []api.Cause) phase.Cause {
 }
 
 // look asks nodes at once what they have of what a job's program needs.
-func (j *Jobs) look(ctx context.Context, nodes []api.NodeID, w api.Warrant, epoch uint64, values map[string]string) ([]api.Preflight, []error) {
+func (j *Jobs) look(ctx context.Context, nodes []api.NodeID, params api.PeerPreflightParams) ([]api.Preflight, []error) {
 	answers, errs := make([]api.Preflight, len(nodes)), make([]error, len(nodes))
 	var all sync.WaitGroup
 	for i, n := range nodes {
-		params := api.PeerPreflightParams{Warrant: w, Epoch: epoch, Environment: values}
 		all.Go(func() {
 			errs[i] = j.call(ctx, n, "peer.preflight", params, &answers[i], j.cfg.PreflightWithin(), "to look for the program")
 			answers[i].Node = n
@@ -318,7 +332,11 @@ func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams
 	if len(p.Nodes) == 0 {
 		nodes = j.presence().Reached
 	}
-	answers, errs, err := j.lookAt(ctx, c, p.Program, nodes)
+	w, err := j.lookBy(c, api.JobRequest{Program: p.Program})
+	if err != nil {
+		return api.JobPreflightResult{}, err
+	}
+	answers, errs, err := j.lookAt(ctx, w, nodes)
 	if err != nil {
 		return api.JobPreflightResult{}, err
 	}
@@ -341,15 +359,17 @@ func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams
 	return result, nil
 }
 
-// lookAt asks nodes what they have of what a program needs, for the caller.
-func (j *Jobs) lookAt(ctx context.Context, c Caller, program api.Program, nodes []api.NodeID) ([]api.Preflight, []error, error) {
-	spec := j.attested(api.JobRequest{Program: program}.Spec(api.NewJobID(), c.Principal, j.now()))
+// lookBy makes a spec by which nodes are only asked what they have, for the caller.
+func (j *Jobs) lookBy(c Caller, r api.JobRequest) (api.Warrant, error) {
+	spec := j.attested(r.Spec(api.NewJobID(), c.Principal, j.now()))
 	spec.Look, spec.ExpiresAt = true, api.TimeOf(spec.SubmittedAt.Add(j.cfg.PreflightWithin()))
 	raw, sig, err := j.sign(spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	answers, errs := j.look(ctx, nodes, api.Warrant{Spec: raw, SpecSig: sig}, 1, nil)
+	return api.Warrant{Spec: raw, SpecSig: sig}, err
+}
+
+// lookAt asks nodes what they have of what a program needs.
+func (j *Jobs) lookAt(ctx context.Context, w api.Warrant, nodes []api.NodeID) ([]api.Preflight, []error, error) {
+	answers, errs := j.look(ctx, nodes, api.PeerPreflightParams{Warrant: w, Epoch: 1})
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}

@@ -46,8 +46,9 @@ type world struct {
 	starts          int
 	keep            int // how many ended jobs a home keeps; 0 = by default
 	cables          []api.Cable
-	mlx             string // version that preflights find
-	prints, printed int64  // bytes between two renewals, and in all
+	mlx             string                         // version that preflights find
+	models          map[api.NodeID]*api.FoundModel // that they find
+	prints, printed int64                          // bytes between two renewals, and in all
 	alive           map[api.RankRef]api.NodeID
 }
 
@@ -501,7 +502,7 @@ func (m *memory) DropJobs(ids []api.JobID) error {
 }
 
 // Plan places ranks on the named nodes, or the first in sight.
-func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error) {
+func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.Plan, error) {
 	m := p.m
 	reached, nodes, perNode := m.Reached(), spec.Placement.Nodes, spec.Placement.PerNode()
 	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
@@ -522,6 +523,9 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 	if len(nodes) < spec.Placement.Ranks/perNode {
 		return api.Plan{}, api.NewError(api.ReasonNotEnoughNodes, "")
 	}
+	if spec.Model.Model != "" {
+		return m.planModel(spec, models)
+	}
 	plan := api.Plan{Backend: api.BackendRing, Shape: api.ShapeRing}
 	if backend := spec.Placement.Backend; backend.RDMA() {
 		return m.w.jaccl(backend, nodes)
@@ -535,8 +539,8 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 	return plan, nil
 }
 
-func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
-	plan, err := p.Plan(ctx, spec, mlx)
+func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.JobPlanResult, error) {
+	plan, err := p.Plan(ctx, spec, mlx, models)
 	if err != nil {
 		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
 	}

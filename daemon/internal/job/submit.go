@@ -110,7 +110,7 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 			WithRemedy("Submit it again where the values are set, or retry it on " + j.name(spec.Principal.Node) + ".")
 	}
 	request := api.JobRequest{
-		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Placement: spec.Placement, Deadlines: spec.Deadlines,
+		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Model: spec.Model, Sharding: spec.Sharding, Placement: spec.Placement, Deadlines: spec.Deadlines,
 		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept,
 		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output,
 	}
@@ -123,10 +123,18 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 		return api.JobPlanResult{}, err
 	}
 	spec := j.attested(p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
+	var models map[api.NodeID]api.FoundModel
 	explain := func(mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
 		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a plan")
 		defer cancel()
-		return j.cfg.Planner.Explain(ctx, spec, mlx)
+		return j.cfg.Planner.Explain(ctx, spec, mlx, models)
+	}
+	if spec.Model.Model != "" {
+		w, err := j.lookBy(c, api.JobRequest{Program: spec.Program, Model: spec.Model})
+		if err != nil {
+			return api.JobPlanResult{}, err
+		}
+		models = j.findModel(ctx, w, 1, spec.Placement)
 	}
 	result, err := explain(nil)
 	// The MLX of the program decides too, and only the plan's nodes can say which it is.
@@ -151,7 +159,11 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 			result.Plan.Notes = append(slices.Clone(result.Plan.Notes), notes...)
 			break
 		}
-		answers, errs, err := j.lookAt(ctx, c, spec.Program, ask)
+		w, err := j.lookBy(c, api.JobRequest{Program: spec.Program})
+		if err != nil {
+			return api.JobPlanResult{}, err
+		}
+		answers, errs, err := j.lookAt(ctx, w, ask)
 		if err != nil {
 			return api.JobPlanResult{}, err
 		}

@@ -24,6 +24,8 @@ type Input struct {
 	// Documents are those that Nodes and Graph were made of, each once and of the kinds of
 	// [Kinds], for [api.Plan.Used]; none = the plan names none.
 	Documents []api.Document
+
+	model model // the spec's, as it is counted with
 }
 
 // Node is one member as placement sees it. A nil field is a fact that is not known.
@@ -44,6 +46,8 @@ type Node struct {
 	OwnPrincipal bool
 	// MLX is what is known of the MLX that the program will use there.
 	MLX api.ProgramMLX
+	// Model is what it has of the job's model.
+	Model *api.FoundModel
 	// WorkingSetBytes is the GPU's largest recommended working set.
 	WorkingSetBytes *int64
 	// AvailableBytes is what a new program could get without swapping.
@@ -146,8 +150,9 @@ func Kinds() []api.Kind {
 // read of them. Documents that cannot be read are left out and named in the causes.
 // programs is what preflights found of the MLX of a person's own program. Without it such
 // a program is placed without regard to its MLX, at which the preflight before the start
-// looks; a built-in program uses the MLX of each node's identity document.
-func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.ProgramMLX) (Input, []api.Cause) {
+// looks; a built-in program uses the MLX of each node's identity document. models is what
+// nodes have of the job's model.
+func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (Input, []api.Cause) {
 	var notes []api.Cause
 	of := map[api.NodeID][]*api.Document{}
 	for i := range in.Documents {
@@ -165,6 +170,9 @@ func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.Progra
 		}
 		if n.State != nil {
 			r.state = *n.State
+		}
+		if m, known := models[n.ID]; known {
+			r.node.Model = &m
 		}
 		r.readPorts(n)
 		for _, d := range of[n.ID] {

@@ -11,6 +11,14 @@ import (
 
 // Plan finds the best place for a job, or says why there is none.
 func Plan(in Input) Result {
+	if in.Spec.Model.Model != "" {
+		return planModel(in)
+	}
+	return place(in)
+}
+
+// place plans for a spec as it is.
+func place(in Input) Result {
 	d, wrong := demandOf(&in.Spec)
 	if wrong != nil {
 		return Result{Final: true, Rejections: []api.PlanRejection{{Nodes: []api.NodeID{}, Backend: d.backend, Cause: *wrong}}}
@@ -324,6 +332,7 @@ func (s *state) plan(c choice, exact bool) *api.Plan {
 		}
 	}
 	w.share()
+	w.addModel()
 	w.finish()
 	return w.plan
 }

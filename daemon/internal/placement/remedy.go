@@ -154,6 +154,9 @@ func (s *state) suffices(i int, reason api.Reason, t tier) bool {
 	other := *s
 	other.nodes, other.stops = slices.Clone(s.nodes), slices.Clone(s.stops)
 	n := s.nodes[i].without(reason)
+	if c := s.stopByModel(&n); c != nil && c.Reason == reason && s.in.model.holder != nil {
+		n = n.withModel(s.in.model)
+	}
 	other.nodes[i], other.stops[i] = &n, other.stop(&n)
 	if s.demand.least == 1 {
 		_, is := other.single(t)

@@ -34,6 +34,12 @@ func (s *state) specRemedies() []remedy {
 	if len(s.versions(s.all())) > 1 && s.would(func(spec *api.JobSpec) { spec.AllowMixed = true }) {
 		add(api.ReasonMLXVersionsDiffer, "allow_mixed", "Install the same version of MLX everywhere, or pass --allow-mixed.")
 	}
+	if s.in.model.counted {
+		for _, c := range s.modelRemedies() {
+			out = append(out, remedy{c, bySpec})
+		}
+		return out
+	}
 	if least := s.lessMemory(); least > 0 {
 		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gibibytes(least))
 	}
@@ -90,15 +96,20 @@ func (s *state) beside() int {
 func (s *state) would(change func(*api.JobSpec)) bool {
 	in := *s.in
 	change(&in.Spec)
+	return in.hasPlace()
+}
+
+// hasPlace reports whether the job has a place.
+func (in Input) hasPlace() bool {
 	d, wrong := demandOf(&in.Spec)
 	if wrong != nil {
 		return false
 	}
-	other, missing := newState(&in, d)
+	s, missing := newState(&in, d)
 	if missing != nil {
 		return false
 	}
-	_, _, _, is := other.best()
+	_, _, _, is := s.best()
 	return is
 }
 

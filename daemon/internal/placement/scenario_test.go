@@ -250,6 +250,6 @@ func inputOf(s source) (Input, []api.Cause) {
 		return d.Version() != newest[d.Key()] || d.Deleted || !slices.Contains(Kinds(), d.Kind)
 	})
 	nodes, notes := topology.NodesOf(docs, func(id api.NodeID) bool { return id != s.Self && s.Stale != nil && s.Stale(id) })
-	in, more := InputOf(Input{Spec: s.Spec, Documents: docs, Graph: topology.Build(topology.Input{Nodes: nodes})}, nodes, s.Programs)
+	in, more := InputOf(Input{Spec: s.Spec, Documents: docs, Graph: topology.Build(topology.Input{Nodes: nodes})}, nodes, s.Programs, nil)
 	return in, append(notes, more...)
 }

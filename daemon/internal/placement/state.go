@@ -204,6 +204,9 @@ func (s *state) stop(n *Node) *api.Cause {
 	default:
 		return is(n.Refusal, "does not accept jobs of %s", s.in.Spec.Principal)
 	}
+	if c := s.stopByModel(n); c != nil {
+		return c
+	}
 	if c := cmp.Or(s.stopByMemory(n, s.demand.memory), s.stopByShare(n)); c != nil {
 		return c
 	}

@@ -44,6 +44,8 @@ type Config struct {
 	// Fetch copies the job's folder to this node, where the spec wants that, and
 	// gives the place in which the program then starts.
 	Fetch func(ctx context.Context, job api.JobID, spec api.JobSpec, account prepare.Account, plan api.Plan) (directory string, err error)
+	// Model finds the job's model here, at the revision of the plan.
+	Model func(ctx context.Context, spec api.JobSpec, account prepare.Account, revision string) api.FoundModel
 	// Supervisor runs the shims.
 	Supervisor native.Supervisor
 	// ShimAsAccount has the supervisor run the shim itself as the rank's account,

@@ -77,6 +77,15 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 	if err != nil {
 		return shimproto.Spec{}, w.because(ctx, err)
 	}
+	if w.spec.Model.Model != "" {
+		if w.model, err = r.findModel(ctx, w); err != nil {
+			return shimproto.Spec{}, w.because(ctx, err)
+		}
+		resolved.Args = slices.Clone(resolved.Args) // of a look that others may share
+		for i, arg := range resolved.Args {
+			resolved.Args[i] = strings.ReplaceAll(arg, modelPlace, w.model.Path)
+		}
+	}
 	if len(program.Prepare) > 0 { // until now nobody knew; the home compares them
 		r.mu.Lock()
 		h.Doc.Versions, h.Doc.MLX = resolved.Versions, resolved.MLX
@@ -88,6 +97,22 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 		}
 	}
 	return r.shimSpec(h, w, resolved)
+}
+
+// modelPlace stands for the model's folder in the arguments of a job that has a model.
+const modelPlace = "{model}"
+
+// findModel finds the model of a job that has one, at the revision of the plan.
+func (r *Ranks) findModel(ctx context.Context, w wanted) (api.FoundModel, error) {
+	revision := ""
+	if w.Plan.Model != nil {
+		revision = w.Plan.Model.Revision
+	}
+	found := r.cfg.Model(ctx, w.spec, w.account, revision)
+	if p := found.Problem; p != nil {
+		return found, api.Errorf(p.Reason, p.Subject, "%s", p.Message).WithRemedy(p.Remedy)
+	}
+	return found, nil
 }
 
 // because prefers the reason for which a wait was ended to what it ended with.

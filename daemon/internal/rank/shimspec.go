@@ -177,9 +177,12 @@ func environment(resolved []string, w wanted, by joint) []string {
 	if by.shares != "" {
 		env = append(env, api.EnvShare+"="+strconv.FormatFloat(w.planned.ShareRatio, 'f', -1, 64), api.EnvSharesFile+"="+by.shares)
 	}
+	if w.model.Path != "" {
+		env = append(env, api.EnvModel+"="+w.model.Path, api.EnvSharding+"="+string(w.spec.Sharding))
+	}
 	for _, set := range []struct {
 		name, value string
-	}{{api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
+	}{{api.EnvModelRevision, w.model.Revision}, {api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
 		if set.value != "" {
 			env = append(env, set.name+"="+set.value)
 		}
@@ -194,7 +197,7 @@ func environment(resolved []string, w wanted, by joint) []string {
 // that was inherited would join the program to another group.
 func launchers(name string) bool {
 	switch name {
-	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvShare, api.EnvSharesFile, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
+	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvShare, api.EnvSharesFile, api.EnvModel, api.EnvModelRevision, api.EnvSharding, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
 		return true
 	}
 	return strings.HasPrefix(name, api.EnvJACCLPrefix) || strings.HasPrefix(name, jacclOfMLX)

@@ -142,6 +142,7 @@ type wanted struct {
 	spec    api.JobSpec
 	planned api.PlanRank
 	account prepare.Account
+	model   api.FoundModel // here, once it was looked for
 }
 
 // check takes nobody's word: not the home's for the plan and the variables, not the

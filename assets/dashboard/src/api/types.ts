@@ -711,6 +711,14 @@ export type SelfState = "awake" | "asleep" | "stopping" | "restarting" | "left";
 export type Severity = "info" | "warning" | "error";
 
 /**
+ * Sharding is how a program divides a model over the ranks of its job. Fulmen passes it on.
+ *
+ * - tensor: Gives each rank a part of every layer.
+ * - pipeline: Gives each rank some of the layers.
+ */
+export type Sharding = "tensor" | "pipeline";
+
+/**
  * ShareBasis is by what the ranks of a job get their shares.
  *
  * - memory: By the memory that each node's GPU can still use, and by its measured speed where MemoryBytes says how much all ranks need.
@@ -1550,6 +1558,22 @@ export interface FieldChange {
   to?: string;
 }
 
+/** FoundModel is what a node has of the model that a job names. */
+export interface FoundModel {
+  /** Its folder there. */
+  path?: string;
+  /** The commit; absent outside of Hugging Face's cache. */
+  revision?: string;
+  /** The size of the tensors. Unit: bytes. */
+  weights_bytes?: number;
+  /** How many of its files lack. */
+  missing_count?: number;
+  /** Why no rank can use it there: no_such_model, model_incomplete, or why that is not known. */
+  problem?: Cause;
+  /** Says of fields that are absent why. */
+  unknown?: Record<string, Reason>;
+}
+
 /** GID is one entry of a port's table of addresses. */
 export interface GID {
   /** Its place in the table. */
@@ -1990,6 +2014,10 @@ export interface JobRequest {
   labels?: Record<string, string>;
   /** What every rank executes. */
   program: ProgramParams;
+  /** What its ranks compute with: nodes that lack it are left out, and its size counts. */
+  model?: ModelSelectParams;
+  /** How the program divides the model; empty = tensor, where there is one. */
+  sharding?: Sharding;
   /** Where it may run. */
   placement: PlacementParams;
   /** How long its phases may take. */
@@ -2061,6 +2089,10 @@ export interface JobSpec {
   labels?: Record<string, string>;
   /** What every rank executes. */
   program: Program;
+  /** What its ranks compute with: nodes that lack it are left out, and its size counts. */
+  model?: ModelSelect;
+  /** How the program divides the model. */
+  sharding?: Sharding;
   /** Where it may run. */
   placement: Placement;
   /** How long its phases may take. */
@@ -3288,7 +3320,7 @@ export interface Placement {
   rank0?: NodeID;
   /** How the ranks talk. */
   backend: Backend;
-  /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. Unit: bytes. */
+  /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. 0 of a job with a model: its weights and 10 % of them, divided, and 1 GiB a rank. Unit: bytes. */
   memory_bytes?: number;
   /** Gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given. */
   per_node?: ShareBasis;
@@ -3316,7 +3348,7 @@ export interface PlacementParams {
   rank0?: NodeID;
   /** How the ranks talk. */
   backend?: Backend;
-  /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. Unit: bytes. */
+  /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. 0 of a job with a model: its weights and 10 % of them, divided, and 1 GiB a rank. Unit: bytes. */
   memory_bytes?: number;
   /** Gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given. */
   per_node?: ShareBasis;
@@ -3345,6 +3377,8 @@ export interface Plan {
   devices?: string[][][];
   /** The ring's host file: for each rank the addresses with port at which the one before finds it; on the same node on loopback. */
   hosts?: string[][];
+  /** What they compute with, where the job has a model. */
+  model?: PlanModel;
   /** Says that no better plan exists; false above MaxExactNodes nodes. */
   proven_best: boolean;
   /** Says that the ranks' traffic crosses a network without encryption. */
@@ -3390,6 +3424,16 @@ export interface PlanLink {
   measured?: boolean;
   /** The slower direction that all links of the two ranks were measured to give at once; absent where they were measured alone. Unit: bits_per_s. */
   together_bits_per_s?: number;
+}
+
+/** PlanModel is the model of a plan. */
+export interface PlanModel {
+  /** Its name, as the job has it. */
+  model: string;
+  /** The one that all ranks have; absent where their folders have none. */
+  revision?: string;
+  /** The size of its tensors; absent where that is not known. Unit: bytes. */
+  weights_bytes?: number;
 }
 
 /** PlanRank is one process of a plan. */
@@ -3438,6 +3482,8 @@ export interface Preflight {
   versions?: Record<string, string>;
   /** The MLX that the program would use; absent where that is not known. */
   mlx?: ProgramMLX;
+  /** What it has of the job's model, where the job has one. */
+  model?: FoundModel;
   /** What is free where the program would start. Unit: bytes. */
   disk_free_bytes?: number;
   /** What is missing there. */

@@ -36,6 +36,8 @@ type ProgramsConfig struct {
 	Preparer *Preparer
 	// Self is this program, by a path at which every account can execute it.
 	Self string
+	// Model is one of the models of the account that somebody's jobs have here.
+	Model func(ctx context.Context, who api.Principal, sel api.ModelSelect) (api.ModelShowResult, error)
 	// Users are the lines of the map of accounts.
 	Users func() []api.MappedUser
 	// Job is what is known of a job that counts.
@@ -82,11 +84,19 @@ func (p *Programs) preflight(ctx context.Context, home gate.Home, asked api.Peer
 		answer.Problems = []api.Cause{api.AsError(err).Cause()}
 		return answer, nil
 	}
+	if spec := home.Spec(); spec.Model.Model != "" {
+		found := p.Model(ctx, spec, account, asked.ModelRevision)
+		answer.Model = &found
+	}
+	if asked.ModelOnly {
+		return answer, nil
+	}
+	model := answer.Model
 	if program.Sync && !p.isAtHome(principal, account) {
 		program = Moved(program, p.files.Folder(principal.Node, account, program.Directory))
 	}
 	answer = p.cfg.Preparer.Preflight(ctx, account, program, asked.Environment)
-	answer.Node = p.cfg.Node
+	answer.Node, answer.Model = p.cfg.Node, model
 	return answer, nil
 }
 

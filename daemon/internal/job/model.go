@@ -1,0 +1,92 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// modelFresh is how long what nodes said of a job's model counts for another plan of the
+// same attempt. A job that waits asks again after it: that a model is there now is
+// announced by nobody.
+const modelFresh = 30 * time.Second
+
+// foundModels is what nodes have of a job's model, as they said for an attempt.
+type foundModels struct {
+	on      map[api.NodeID]api.FoundModel
+	attempt int
+	at      time.Duration // on Boot
+}
+
+// isOld reports whether nodes are to be asked before the next plan.
+func (f foundModels) isOld(job api.Job, now time.Duration) bool {
+	return f.on == nil || f.attempt != job.Attempt || now-f.at >= modelFresh
+}
+
+// findModel asks the nodes that a job may use what they have of its model.
+func (j *Jobs) findModel(ctx context.Context, w api.Warrant, epoch uint64, p api.Placement) map[api.NodeID]api.FoundModel {
+	nodes := j.mayUse(p)
+	answers, errs := j.look(ctx, nodes, api.PeerPreflightParams{Warrant: w, Epoch: epoch, ModelOnly: true})
+	out := map[api.NodeID]api.FoundModel{}
+	for i, n := range nodes {
+		if errs[i] != nil {
+			cause := j.causeOf(errs[i], n)
+			out[n] = api.FoundModel{Problem: &api.Cause{Reason: cause.Reason, Message: cause.Message}}
+			continue
+		}
+		out[n] = modelIn(answers[i])
+	}
+	return out
+}
+
+// modelIn is what an answer says of the model.
+func modelIn(answer api.Preflight) api.FoundModel {
+	switch {
+	case answer.Model != nil:
+		return *answer.Model
+	case len(answer.Problems) > 0: // it takes no job of the principal's
+		return api.FoundModel{Problem: &answer.Problems[0]}
+	}
+	c := api.NewError(api.ReasonProtocolTooOld, "").Cause()
+	return api.FoundModel{Problem: &c}
+}
+
+// withoutModel are the nodes that do not have what a plan counted with, and why.
+func withoutModel(answers []api.Preflight) (nodes []api.NodeID, why []api.Cause) {
+	for _, answer := range answers {
+		if found := modelIn(answer); found.Problem != nil && len(answer.Problems) == 0 {
+			nodes, why = append(nodes, answer.Node), append(why, *found.Problem)
+		}
+	}
+	return nodes, why
+}
+
+// mayUse are the nodes in sight that a placement allows.
+func (j *Jobs) mayUse(p api.Placement) []api.NodeID {
+	named := slices.Clone(p.Nodes)
+	if p.Rank0 != "" && !slices.Contains(named, p.Rank0) {
+		named = append(named, p.Rank0)
+	}
+	most := max(p.Ranks/p.PerNode(), p.MaxNodes)
+	var out []api.NodeID
+	for _, n := range j.presence().Reached {
+		if !slices.Contains(p.ExcludedNodes, n) && (most == 0 || len(named) < most || slices.Contains(named, n)) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// askAgain has a job that waits look for its model again.
+func (a *actor) askAgain() {
+	if a.spec.Model.Model == "" || a.asksAgain {
+		return
+	}
+	a.asksAgain = true
+	a.later(modelFresh, func() {
+		a.asksAgain = false
+		a.hinted()
+	})
+}

@@ -1,0 +1,141 @@
+package job
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/placement"
+	"fulmen/daemon/internal/topology"
+)
+
+// planModel is what placement itself says, for Macs with 100 GiB on one trusted network.
+func (m *machine) planModel(spec api.JobSpec, models map[api.NodeID]api.FoundModel) (api.Plan, error) {
+	at := func(i int) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), 24) }
+	known := make([]topology.Node, len(m.w.nodes))
+	in := placement.Input{Spec: spec, Trusted: []netip.Prefix{at(0).Masked()}}
+	for i, n := range m.w.nodes {
+		net := &api.Network{Interfaces: []api.Interface{{Name: "en0", Type: api.InterfaceEthernet, Up: true, Addresses: []api.InterfaceAddress{{Address: at(i)}}}}}
+		known[i] = topology.Node{ID: n.id, ShortName: m.w.nameOf(n.id), Network: net}
+		for k, other := range m.w.nodes {
+			if k != i {
+				known[i].Reach = append(known[i].Reach, api.Reach{Peer: other.id, Address: at(k).Addr(), Interface: "en0", Source: at(i).Addr(), State: api.PathActive})
+			}
+		}
+		node := placement.Node{ID: n.id, ShortName: m.w.nameOf(n.id), Reached: m.w.scenario.Joined(m.id, n.id), Network: net, WorkingSetBytes: new(int64(100 << 30))}
+		if has, ok := models[n.id]; ok {
+			node.Model = &has
+		}
+		in.Nodes = append(in.Nodes, node)
+	}
+	in.Graph = topology.Build(topology.Input{Nodes: known})
+	result := placement.Plan(in)
+	if result.Plan == nil {
+		return api.Plan{}, result.Err()
+	}
+	if len(result.Plan.Ranks) == 1 {
+		result.Plan.Hosts = [][]string{{"10.0.0.1"}} // which the rig looks at
+	}
+	return *result.Plan, nil
+}
+
+// lies puts a model of so many GiB on machines; on the others it is missing.
+func (w *world) lies(gibibytes int64, on ...*machine) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.models = map[api.NodeID]*api.FoundModel{}
+	for _, m := range w.nodes {
+		w.models[m.id] = &api.FoundModel{Problem: new(api.NewError(api.ReasonNoSuchModel, "org/m").Cause())}
+	}
+	for _, m := range on {
+		w.models[m.id] = &api.FoundModel{Path: "/models/m", Revision: "abc", WeightsBytes: new(gibibytes << 30)}
+	}
+}
+
+// computes is a request for a job with a model, on as many machines as it needs.
+func computes() api.JobRequest {
+	r := program(words("sleep", "1s"))
+	r.Model = api.ModelSelect{Model: "org/m"}
+	return r
+}
+
+// A job runs where its model lies; a Mac that did not answer is left out.
+func TestAModelThatOneLacks(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		w.lies(50, b)
+		c.freeze(5 * time.Minute)
+		defer pass(5 * time.Minute)
+		plan, err := a.Plan(t.Context(), a.person(), api.JobPlanParams{Request: computes()})
+		is.NoErr(err)
+		is.Equal(plan.Plan.Ranks[0].Node, b.id)
+		reasons := map[api.Reason]string{}
+		for _, n := range plan.Plan.Notes {
+			reasons[n.Reason] = n.Subject
+		}
+		is.Equal(reasons, map[api.Reason]string{api.ReasonNoSuchModel: string(a.id), api.ReasonNodeUnreachable: string(c.id)})
+		id := a.submits(computes())
+		job := a.until(id, api.JobSucceeded, time.Minute)
+		is.Equal(len(job.Attempts[0].Plan.Ranks), 1)
+		is.Equal(job.Attempts[0].Plan.Ranks[0].Node, b.id)
+		is.Equal(*job.Attempts[0].Plan.Model, api.PlanModel{Model: "org/m", Revision: "abc", WeightsBytes: new(int64(50 << 30))})
+	})
+}
+
+// A job whose model no Mac has waits, and starts once one has it.
+func TestAModelThatAllLack(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.lies(50)
+		id := a.submits(computes())
+		pass(2 * time.Minute)
+		job := a.sees(id)
+		is.Equal(job.Reason, api.ReasonNoSuchModel)
+		is.Equal(job.Message, w.nameOf(a.id)+" has no org/m")
+		is.Equal(w.starts, 0)
+		w.mu.Lock()
+		asked := w.calls["peer.preflight"]
+		w.mu.Unlock()
+		is.True(asked >= 6 && asked <= 14) // both, now and then
+		w.lies(50, b)
+		a.until(id, api.JobSucceeded, time.Minute)
+	})
+}
+
+// One that fits on two Macs and not on one runs on two. One that is gone by the start is
+// looked for anew.
+func TestAModelThatNeedsTwo(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a := w.nodes[0]
+		w.lies(150, w.nodes...)
+		plan, err := a.Plan(t.Context(), a.person(), api.JobPlanParams{Request: computes()})
+		is.NoErr(err)
+		is.Equal(len(plan.Plan.Ranks), 2)
+		is.Equal(plan.Plan.Ranks[1].MemoryBytes, int64(150*1.1/2*(1<<30)+1<<30))
+		id := a.submits(computes())
+		is.Equal(len(a.until(id, api.JobSucceeded, time.Minute).Attempts[0].Plan.Ranks), 2)
+	})
+}
+
+// A model that goes between the plan and the start is looked for once more.
+func TestAModelThatGoes(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.lies(50, a)
+		w.slow = time.Second
+		id := a.submits(computes())
+		pass(500 * time.Millisecond) // it was found, and is placed
+		w.lies(50, b)
+		job := a.until(id, api.JobSucceeded, time.Minute)
+		is.Equal(job.Attempts[0].Reason, api.ReasonNoSuchModel)
+		is.Equal(job.Attempts[1].Plan.Ranks[0].Node, b.id)
+		is.Equal(w.starts, 1)
+	})
+}
