@@ -30,6 +30,7 @@ func (w *wanted) request(a App, command []string) (api.JobRequest, map[string]st
 	}
 	out.Program = program
 	for _, step := range []func(*api.JobRequest) error{
+		w.model,
 		w.places,
 		w.limits,
 		func(r *api.JobRequest) error { return w.streams(r, a) },
@@ -119,6 +120,20 @@ func variable(a App, word string, names []string, values map[string]string) ([]s
 	return append(names, name), nil
 }
 
+// model checks what it computes with.
+func (w *wanted) model(out *api.JobRequest) error {
+	switch {
+	case out.Model.Model == "" && out.Model.Revision != "":
+		return usage("--revision is one of a model: name it with --model")
+	case out.Model.Model == "" && out.Sharding != "":
+		return usage("--sharding divides a model: name it with --model")
+	case out.Sharding != "":
+		_, err := oneOf[api.Sharding]("--sharding", string(out.Sharding))
+		return err
+	}
+	return nil
+}
+
 // places says where it may run.
 func (w *wanted) places(out *api.JobRequest) (err error) {
 	p := &out.Placement
@@ -150,7 +165,7 @@ func (w *wanted) places(out *api.JobRequest) (err error) {
 			return err
 		}
 	}
-	if p.Ranks+p.MinNodes+p.MaxNodes == 0 {
+	if p.Ranks+p.MinNodes+p.MaxNodes == 0 && out.Model.Model == "" {
 		p.Ranks = max(1, len(w.nodes)) * p.PerNode()
 	}
 	if w.memory != "" {
@@ -356,7 +371,10 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.IntVar(&p.MinNodes, "min-nodes", 0, "instead of --ranks: the fewest nodes that will do")
 	f.IntVar(&p.MaxNodes, "max-nodes", 0, "instead of --ranks: the most nodes that are wanted")
 	f.StringVar(&w.rank0, "rank0", "", "where rank 0 runs: here, or a node (default: the node that most others can connect to; this one if several are equal)")
-	f.StringVar(&w.memory, "memory", "", "how much GPU memory each rank needs, such as 24GiB; with --per-node, all ranks together")
+	f.StringVar(&w.memory, "memory", "", "how much GPU memory each rank needs, such as 24GiB; with --per-node, all ranks together (default with --model: what its weights take)")
+	f.StringVar(&w.job.Model.Model, "model", "", "a model, as fulmen models lists it: run on the fewest Macs where it lies and fits, and give the program its folder in FULMEN_MODEL and for {model}")
+	f.StringVar(&w.job.Model.Revision, "revision", "", "the model's branch, commit, or its beginning (default: main, the one that most Macs have)")
+	f.StringVar((*string)(&w.job.Sharding), "sharding", "", "how the program is to divide the model, in FULMEN_SHARDING: tensor, pipeline (default tensor)")
 	f.StringVar((*string)(&p.ShareBy), "per-node", "", "give each rank its share in FULMEN_SHARE, by the memory and speed of its node: memory (default: no shares)")
 	f.StringVar((*string)(&p.GPU), "gpu", string(api.GPUExclusive), "how each rank gets the GPU: exclusive, shared, none")
 	f.StringArrayVar(&w.publish, "publish", nil, "make a port of rank 0 reachable on this Mac while it listens; lan:PORT: on the network too, behind a key")
@@ -372,6 +390,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.BoolVar(&w.keepOutput, "keep-output", false, "keep its output on the nodes when the job is deleted")
 	f.StringVar(&w.job.RequestID, "request-id", "", "a word of your own; submitting with the same one again gives the same job")
 	words(c, "per-node", api.ShareBasis("").Values())
+	words(c, "sharding", api.Sharding("").Values())
 	words(c, "gpu", api.GPUShare("").Values())
 }
 

@@ -82,6 +82,13 @@ func TestRequest(t *testing.T) {
 		{"--per-node memory --memory 1GiB x", func(r *api.JobRequest) {
 			r.Placement.ShareBy, r.Placement.MemoryBytes = api.ShareByMemory, 1<<30
 		}},
+		{"--model org/m x --model={model}", func(r *api.JobRequest) {
+			r.Program.Command, r.Model = []string{"x", "--model={model}"}, api.ModelSelect{Model: "org/m"}
+			r.Placement.Ranks, r.Placement.MinNodes, r.Placement.MaxNodes = 0, 1, 3
+		}},
+		{"--model org/m --revision main --sharding pipeline -n 2 x", func(r *api.JobRequest) {
+			r.Model, r.Sharding, r.Placement.Ranks = api.ModelSelect{Model: "org/m", Revision: "main"}, api.ShardingPipeline, 2
+		}},
 		{"--env A=1=2 -e B= --env A=3 x", func(r *api.JobRequest) { r.Program.Variables = []string{"A", "B"} }},
 		{"--env HF_TOKEN x", func(r *api.JobRequest) { r.Program.Variables = []string{"HF_TOKEN"} }},
 		{"--venv .venv --cwd sub x", func(r *api.JobRequest) {
@@ -154,6 +161,9 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"-n 2 --ranks-per-node 2 --nodes mac-studio,mac-mini x": "--nodes names 2 nodes, which must all be used, but --ranks is 2, for 1",
 		"--ranks-per-node 2 --backend jaccl x":                  "use --backend ring with --ranks-per-node",
 		"--memory lots x":                                       "24GiB",
+		"--revision main x":                                     "name it with --model",
+		"--sharding tensor x":                                   "name it with --model",
+		"--model m --sharding rows x":                           "--sharding must be one of tensor, pipeline",
 		"--env 1A=2 x":                                          "NAME or NAME=VALUE",
 		"--env NOT_SET x":                                       "NOT_SET is not set here",
 		"--publish http x":                                      "PORT or lan:PORT",

@@ -22,6 +22,11 @@ func node(word string) (api.NodeID, error) {
 const whole = `name = "train"
 retries = 2
 detached = true
+sharding = "pipeline"
+
+[model]
+model = "org/m"
+revision = "main"
 
 [program]
 command = ["python", "train.py", "--lr", "3e-4"]
@@ -60,6 +65,7 @@ func TestParse(t *testing.T) {
 	placing, running := 60.0, 3600.5
 	is.Equal(got, api.JobRequest{
 		Name: "train", Retries: 2, Detached: true, Labels: map[string]string{"team": "a.b"},
+		Model: api.ModelSelect{Model: "org/m", Revision: "main"}, Sharding: api.ShardingPipeline,
 		Program:   api.Program{Command: []string{"python", "train.py", "--lr", "3e-4"}, Directory: "~/work", Variables: []string{"HF_TOKEN"}, Stdin: api.StdinNone},
 		Placement: api.Placement{Ranks: 2, RanksPerNode: 2, Nodes: []api.NodeID{studio}, Rank0: studio, Backend: api.BackendRing, MemoryBytes: 8 << 30, ShareBy: api.ShareByMemory},
 		Deadlines: api.Deadlines{PlacingS: &placing, RunS: &running},
@@ -82,6 +88,8 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"[deadlines]\nrun_s = \"1h\"\n", `job.toml:2: deadlines.run_s must be a number, not a string`},
 		{"[placement]\nbackend = \"mpi\"\n", `job.toml:2: placement.backend must be one of auto, jaccl, jaccl-ring, ring, not "mpi"`},
 		{"[placement]\n\nnodes = [\"mac-studio\", \"mini\"]\n", `job.toml:3: placement.nodes: There is no node "mini"`},
+		{"[model]\nname = \"m\"\n", `job.toml:2: there is no field "name" in model; the fields are model, revision`},
+		{"sharding = \"rows\"\n", `job.toml:1: sharding must be one of tensor, pipeline, not "rows"`},
 		{"a = 1\nb = 2\n", "job.toml:1: there is no field \"a\""},
 		{"name = \"x\n", "job.toml:1: "},
 		{"name = 1\nname = 2\n", "job.toml:2: "},

@@ -65,6 +65,13 @@ func jobScreens(t *testing.T) map[string]func(*Page) {
 			p.Ranks[0].ShareRatio, p.Ranks[0].MemoryBytes, p.Ranks[1].ShareRatio, p.Ranks[1].MemoryBytes = .666667, 32<<30, .333333, 16<<30
 			view.Plan(w, api.JobPlanResult{Plan: p}, called())
 		},
+		"plan_model": func(w *Page) {
+			p := samplePlan()
+			p.Model = &api.PlanModel{Model: "mlx-community/Qwen3-32B-4bit", Revision: "0123456789abcdef0123456789abcdef01234567", WeightsBytes: ptr(int64(17 << 30))}
+			p.Notes = []api.Cause{{Reason: api.ReasonNoSuchModel, Message: "macbook has no mlx-community/Qwen3-32B-4bit, so it is left out",
+				Remedy: "On macbook, run: fulmen models copy mlx-community/Qwen3-32B-4bit --from mac-studio"}}
+			view.Plan(w, api.JobPlanResult{Plan: p}, called())
+		},
 		"plan_none": func(w *Page) { view.Plan(w, noPlan(), called()) },
 		"env":       func(w *Page) { view.Preflight(w, preflight(), called()) },
 		"env_wide":  func(w *Page) { wide.Preflight(w, preflight(), called()) },

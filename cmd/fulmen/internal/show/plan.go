@@ -65,6 +65,13 @@ func (v View) planned(w *Page, p api.Plan, n Names) {
 		}
 	}
 	fmt.Fprintf(w, "plan: %s%s%s\n", text.Clean(how), choose(p.Unencrypted, ", unencrypted", ""), choose(p.ProvenBest, "", ", may not be the best"))
+	if m := p.Model; m != nil {
+		weights := "size of the weights not known"
+		if m.WeightsBytes != nil {
+			weights = text.Bytes(*m.WeightsBytes) + " of weights"
+		}
+		fmt.Fprintf(w, "model: %s%s, %s\n", text.Clean(m.Model), text.Clean(choose(m.Revision == "", "", " at "+m.Revision)), weights)
+	}
 	heading := []string{"RANK", "NODE", "GPU", "MEMORY", "PORTS"}
 	if p.Shares() != nil {
 		heading = slices.Insert(heading, 2, "SHARE")
