@@ -199,9 +199,7 @@ func (r *run) fill(path string, request *api.JobRequest) (map[string]string, err
 		return nil, err
 	}
 	p.Stdin = api.StdinNone
-	if request.Placement.Ranks+request.Placement.MinNodes+request.Placement.MaxNodes == 0 {
-		request.Placement.Ranks = max(1, len(request.Placement.Nodes)) * request.Placement.PerNode()
-	}
+	countRanks(request, len(request.Placement.Nodes))
 	request.Detached = true
 	values := map[string]string{}
 	for _, name := range p.Variables {

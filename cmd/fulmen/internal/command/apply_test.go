@@ -48,16 +48,23 @@ func TestApply(t *testing.T) {
 	is.Equal(p.Environment, map[string]string{"TOKEN": "secret"})
 	is.Equal(len(r.called("job.watch")), 0)
 
+	is.NoErr(os.WriteFile(path, []byte(applied+"[model]\nmodel = \"org/m\"\n"), 0o600))
+	is.Equal(r.run("apply", path), 0)
+	p = api.JobApplyParams{}
+	is.NoErr(json.Unmarshal([]byte(r.called("job.apply")[1]), &p))
+	is.Equal(p.Request.Model.Model, "org/m")
+	is.Equal(p.Request.Placement.Ranks, 0) // as many as the model needs
+
 	r.daemon.Always("job.apply", api.JobApplyResult{Outcome: api.ApplyReplaced, Before: jobA, Changes: []api.FieldChange{
 		{Field: "placement.ranks", From: "1", To: "2"}, {Field: "retries", To: "3"},
 	}})
 	is.Equal(r.run("apply", "-f", path, "--dry-run"), 0)
 	is.True(strings.HasSuffix(r.out.String(), "train would be replaced in the place of j4k2m9xq7\n  placement.ranks  1  ->  2\n  retries          -  ->  3\n"))
-	is.True(strings.Contains(r.called("job.apply")[1], `"dry_run":true`))
+	is.True(strings.Contains(r.called("job.apply")[2], `"dry_run":true`))
 	r.daemon.Always("job.apply", api.JobApplyResult{Outcome: api.ApplyUnchanged, Job: jobA})
 	is.Equal(r.run("apply", path, "--replace"), 0)
 	is.True(strings.HasSuffix(r.out.String(), "train unchanged: j4k2m9xq7\n"))
-	is.True(strings.Contains(r.called("job.apply")[2], `"replace":true`))
+	is.True(strings.Contains(r.called("job.apply")[3], `"replace":true`))
 	r.daemon.Set("job.apply", func(json.RawMessage) (any, error) {
 		return nil, api.Errorf(api.ReasonJobRunning, "", "train runs as j1.")
 	})

@@ -165,13 +165,19 @@ func (w *wanted) places(out *api.JobRequest) (err error) {
 			return err
 		}
 	}
-	if p.Ranks+p.MinNodes+p.MaxNodes == 0 && out.Model.Model == "" {
-		p.Ranks = max(1, len(w.nodes)) * p.PerNode()
-	}
+	countRanks(out, len(w.nodes))
 	if w.memory != "" {
 		p.MemoryBytes, err = parseSize(w.memory)
 	}
 	return err
+}
+
+// countRanks gives each of the named nodes its ranks, or one node, where nothing is said of
+// their number; of a job with a model that is as many as the model needs.
+func countRanks(r *api.JobRequest, named int) {
+	if p := &r.Placement; p.Ranks+p.MinNodes+p.MaxNodes == 0 && r.Model.Model == "" {
+		p.Ranks = max(1, named) * p.PerNode()
+	}
 }
 
 // resolve finds the nodes that the flags name.
