@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,8 +44,14 @@ func (m *machine) serve(p *peer.Peers) {
 		answer := api.Preflight{Node: m.id}
 		m.w.mu.Lock()
 		defer m.w.mu.Unlock()
-		if answer.Model = m.w.models[m.id]; in.ModelOnly {
+		if specOf(in.Spec).Model.Model != "" {
+			answer.Model = m.w.models[m.id]
+		}
+		if in.ModelOnly {
 			return answer, nil
+		}
+		if answer.Model != nil && in.ModelRevision != "abc" {
+			m.w.broken = cmp.Or(m.w.broken, "a node was asked for revision "+in.ModelRevision+", which is not the plan's")
 		}
 		if m.w.mlx != "" {
 			answer.Versions = map[string]string{"mlx": m.w.mlx}

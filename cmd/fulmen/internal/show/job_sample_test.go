@@ -156,6 +156,7 @@ func sampleSpec(t *testing.T) json.RawMessage {
 	spec := api.JobRequest{
 		Name: "train.py", Labels: map[string]string{"team": "a"},
 		Program: api.Program{Command: []string{"python", "train.py", "--name", "it's"}, Directory: "/Users/ada/work", Environment: "/Users/ada/work/.venv"},
+		Model:   api.ModelSelect{Model: "mlx-community/Qwen3-32B-4bit", Revision: "main"},
 		Publish: []api.Publish{{Port: 8080}, {Port: 8081, LAN: true}},
 	}.Spec(sampleJob, ada(), before(time.Hour))
 	raw, err := json.Marshal(spec)
