@@ -72,13 +72,6 @@ func (d *daemon) openJobs() error {
 		Shim: d.shim, Check: d.trust.Check, Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
 		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
-	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
-		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer,
-		Model: func(ctx context.Context, who api.Principal, sel api.ModelSelect) (api.ModelShowResult, error) {
-			return d.models.Show(ctx, who, sel)
-		},
-		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
-	})
 	d.models = model.New(model.Config{
 		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment, Peers: d.peers,
 		Sharing: func(node api.NodeID) (api.Sharing, bool) {
@@ -91,6 +84,10 @@ func (d *daemon) openJobs() error {
 		Folders: func() []string { return d.live.Current().Models.Folders }, HubCache: func() string { return d.live.Current().Models.HubCache }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
 	})
 	d.onClose(d.models.Close)
+	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
+		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer, Model: d.models.Show,
+		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
+	})
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
 	if d.platform.Simulated {
 		listen = rank.FreeLoopbackPorts

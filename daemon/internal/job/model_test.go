@@ -2,6 +2,7 @@ package job
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -107,8 +108,7 @@ func TestAModelThatAllLack(t *testing.T) {
 	})
 }
 
-// One that fits on two Macs and not on one runs on two. One that is gone by the start is
-// looked for anew.
+// One that fits on two Macs and not on one runs on two.
 func TestAModelThatNeedsTwo(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
@@ -137,5 +137,27 @@ func TestAModelThatGoes(t *testing.T) {
 		is.Equal(job.Attempts[0].Reason, api.ReasonNoSuchModel)
 		is.Equal(job.Attempts[1].Plan.Ranks[0].Node, b.id)
 		is.Equal(w.starts, 1)
+	})
+}
+
+// Only Macs that the job may use are asked.
+func TestWhoIsAskedForAModel(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		for _, test := range []struct {
+			name string
+			of   api.Placement
+			want []api.NodeID
+		}{
+			{"all", api.Placement{}, []api.NodeID{a.id, b.id, c.id}},
+			{"not the excluded", api.Placement{ExcludedNodes: []api.NodeID{b.id}}, []api.NodeID{a.id, c.id}},
+			{"those that are named", api.Placement{Ranks: 4, RanksPerNode: 2, Nodes: []api.NodeID{b.id}, Rank0: c.id}, []api.NodeID{b.id, c.id}},
+			{"more than are named", api.Placement{MaxNodes: 2, Nodes: []api.NodeID{b.id}}, []api.NodeID{a.id, b.id, c.id}},
+			{"one twice", api.Placement{MaxNodes: 1, Nodes: []api.NodeID{b.id}, Rank0: b.id}, []api.NodeID{b.id}},
+		} {
+			if got := a.mayUse(test.of); !slices.Equal(got, test.want) {
+				t.Errorf("%s: %v, and not %v", test.name, got, test.want)
+			}
+		}
 	})
 }
