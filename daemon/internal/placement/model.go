@@ -115,11 +115,24 @@ func planModel(in Input) Result {
 func (in Input) fewest(asked api.Placement, d demand, least, most int) (n int, fits bool) {
 	for n = least; n <= most; n++ {
 		in.Spec.Placement = in.model.on(asked, d, n)
-		if in.hasPlace() {
+		if in.haveRoom(d, n) && in.hasPlace() {
 			return n, true
 		}
 	}
 	return 0, false
+}
+
+// haveRoom reports whether so many nodes have the memory that is asked for, whatever joins
+// them. It spares a search.
+func (in *Input) haveRoom(d demand, wanted int) bool {
+	p, have := in.Spec.Placement, 0
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		if room, _ := n.room(); n.offers(d) && (p.ShareBy != "" || room/int64(d.perNode) >= p.MemoryBytes) {
+			have++
+		}
+	}
+	return have >= wanted
 }
 
 // on is what a job asks for on so many nodes: room for the weights, a tenth of them, and

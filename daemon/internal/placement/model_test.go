@@ -96,6 +96,21 @@ func TestWhereAModelLiesAndFits(t *testing.T) {
 	}
 }
 
+// With shares the model fits where the Macs hold it together, as unlike as they are.
+func TestAModelInShares(t *testing.T) {
+	is := is.New(t)
+	d := macsWith([]int64{80, 40, 20}, 10, 10, 10)
+	in := d.input(api.Placement{ShareBy: api.ShareByMemory}, nil)
+	in.Spec.Model = api.ModelSelect{Model: "org/m"}
+	for i := range in.Nodes {
+		in.Nodes[i].Model = has("a", 100)
+	}
+	p := Plan(in).Plan
+	is.Equal(d.namesOf(nodesOf(p)), "mac-0 mac-1")
+	is.Equal((p.Ranks[0].MemoryBytes+p.Ranks[1].MemoryBytes+gib/2)/gib, int64(112)) // the weights, a tenth of them, and 1 GiB a rank
+	is.Equal((p.Ranks[1].MemoryBytes+gib/2)/gib, int64(40))                         // all that it has
+}
+
 // A random job with a model gets the plan that it would get if it asked for the fewest
 // nodes, and the memory a rank, with which there is one among the Macs that have the
 // revision; and where there is none, there is none.
