@@ -64,6 +64,10 @@ func (s *State) sharing(l api.Sharing) Item {
 		title += ", when idle"
 	}
 	not := func(v bool) *bool { v = !v; return &v }
+	shares, models := l.Models == api.ModelsMapped, api.ModelsMapped
+	if shares {
+		models = api.ModelsNobody
+	}
 	return Item{ID: "sharing", Title: title, Items: []Item{
 		{ID: "sharing:nobody", Title: "From Me Only", Checked: l.Jobs == api.JobsNobody, Do: set(api.ClusterSetSharingParams{Jobs: api.JobsNobody})},
 		{ID: "sharing:mapped", Title: "From Everybody with an Account Here", Checked: l.Jobs == api.JobsMapped,
@@ -72,6 +76,7 @@ func (s *State) sharing(l api.Sharing) Item {
 		separator("sharing:power"),
 		{ID: "sharing:power", Title: "Only on Power", Checked: l.OnlyOnPower, Do: set(api.ClusterSetSharingParams{OnlyOnPower: not(l.OnlyOnPower)})},
 		{ID: "sharing:idle", Title: "Only When Nobody Uses It", Checked: l.OnlyWhenIdle, Do: set(api.ClusterSetSharingParams{OnlyWhenIdle: not(l.OnlyWhenIdle)})},
+		{ID: "sharing:models", Title: "Share Models with Them", Checked: shares, Do: set(api.ClusterSetSharingParams{Models: models})},
 		{ID: "sharing:awake", Title: "Keep This Mac Awake", Checked: l.KeepAwake, Do: set(api.ClusterSetSharingParams{KeepAwake: not(l.KeepAwake)})},
 	}}
 }
