@@ -74,6 +74,7 @@ func (d *daemon) openJobs() error {
 	})
 	d.models = model.New(model.Config{
 		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment, Peers: d.peers,
+		Plans: func() map[api.JobID]api.Plan { return d.jobs.Plans() },
 		Sharing: func(node api.NodeID) (api.Sharing, bool) {
 			return ledger.Read[api.Sharing](d.ledger, api.Key{Node: node, Kind: api.KindSharing})
 		},

@@ -12,6 +12,8 @@ func modelMethods() []MethodInfo {
 			"The models on this Mac and on those that let the caller read theirs, and which Mac has which."),
 		method[ModelCopyParams, ModelCopyStarted]("model.copy", ClassUser, "model.copied",
 			"Copies a model from one Mac to the caller's account on another, this one if no other is named. It ends with the subscription; what has arrived stays for the next time."),
+		method[ModelRemoveParams, ModelRemoveResult]("model.remove", ClassUser, "",
+			"Removes a revision of a model from Hugging Face's cache of the caller's account, unless a job that goes on uses it, or says what that would free."),
 		method[ModelSelect, ModelVerifyStarted]("model.verify", ClassUser, "model.verified",
 			"Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription."),
 	}
@@ -188,6 +190,25 @@ type ModelCopyStarted struct {
 	To NodeID `json:"to"`
 	// Account is whose the copy is; absent on another Mac.
 	Account string `json:"account,omitempty"`
+}
+
+// ModelRemoveParams says what is removed.
+type ModelRemoveParams struct {
+	ModelSelect
+	// DryRun removes nothing.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// ModelRemoveResult is what was removed, or would be.
+type ModelRemoveResult struct {
+	// Account is whose it was.
+	Account string `json:"account"`
+	// Model is the model as it was.
+	Model Model `json:"model"`
+	// FreedBytes is what is freed on the disk: what other revisions share stays.
+	FreedBytes int64 `json:"freed_bytes"`
+	// Jobs are those that go on and use it.
+	Jobs []JobID `json:"jobs,omitempty"`
 }
 
 // ModelVerifyStarted is the subscription that follows a verification.

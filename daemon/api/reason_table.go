@@ -532,6 +532,8 @@ const (
 	ReasonModelCopying Reason = "model_copying"
 	// ReasonModelNotCopied: The model could not be copied.
 	ReasonModelNotCopied Reason = "model_not_copied"
+	// ReasonModelInUse: A job that goes on uses the model.
+	ReasonModelInUse Reason = "model_in_use"
 	// ReasonModelIncomplete: Files of the model are missing.
 	ReasonModelIncomplete Reason = "model_incomplete"
 	// ReasonSeveralWeights: There are several sets of weights, and it is not known which is meant.
@@ -805,6 +807,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonModelChanged, Code: CodeConflict, Text: "The model changed while it was copied.", Remedy: "Copy it again: what is there is kept."},
 		{Reason: ReasonModelCopying, Code: CodeConflict, Text: "The model is being copied already.", Remedy: "Wait for that copy."},
 		{Reason: ReasonModelNotCopied, Code: CodeUnreachable, Text: "The model could not be copied.", Remedy: "Copy it again: what is there is kept."},
+		{Reason: ReasonModelInUse, Code: CodePrecondition, Text: "A job that goes on uses the model.", Remedy: "Stop the job first: `fulmen stop JOB`.", Command: "fulmen jobs"},
 		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Unknown: true, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},
 		{Reason: ReasonSeveralWeights, Code: CodeConflict, Unknown: true, Text: "There are several sets of weights, and it is not known which is meant."},
 	}

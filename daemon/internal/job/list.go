@@ -42,6 +42,21 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 	return result, nil
 }
 
+// Plans are those of the attempts that go on.
+func (j *Jobs) Plans() map[api.JobID]api.Plan {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	plans := map[api.JobID]api.Plan{}
+	for id, k := range j.jobs {
+		if best, ok := k.best(); ok && !best.job.Phase.Ended() {
+			if a := best.job.OpenAttempt(); a != nil && a.Plan != nil {
+				plans[id] = *a.Plan
+			}
+		}
+	}
+	return plans
+}
+
 func hasLabels(has, wants map[string]string) bool {
 	for key, value := range wants {
 		if v, ok := has[key]; !ok || v != value {

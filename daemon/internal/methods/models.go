@@ -19,6 +19,9 @@ func Models(self api.NodeID, models *model.Models, find func(api.NodeRef) (api.N
 			}
 			return models.Shared(ctx, c.Principal(), node)
 		}),
+		"model.remove": server.Handle(func(ctx context.Context, c *server.Caller, p api.ModelRemoveParams) (api.ModelRemoveResult, error) {
+			return models.Remove(ctx, c.Principal(), p)
+		}),
 		"model.cluster": server.Handle(func(ctx context.Context, c *server.Caller, _ api.Empty) (api.ModelClusterResult, error) {
 			return models.Cluster(ctx, c.Principal(), reached()), nil
 		}),

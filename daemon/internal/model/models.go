@@ -42,6 +42,8 @@ type Config struct {
 	Sharing func(node api.NodeID) (api.Sharing, bool)
 	// Peers are the Macs.
 	Peers peer.Caller
+	// Plans are those of the jobs that go on.
+	Plans func() map[api.JobID]api.Plan
 	// Folders are those that the configuration names, and HubCache is the cache of Hugging
 	// Face that it names; empty = each account's own.
 	Folders  func() []string

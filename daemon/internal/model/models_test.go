@@ -49,6 +49,9 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
+// plans are those of jobs that go on on both nodes.
+var plans map[api.JobID]api.Plan
+
 const (
 	here  = api.NodeID("csm7nbfrcayqev4e")
 	there = api.NodeID("axwfk1even66ca3j")
@@ -82,6 +85,7 @@ func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *
 			return who, nil
 		},
 		Peers:   peer.New(node, network.Add(node), g),
+		Plans:   func() map[api.JobID]api.Plan { return plans },
 		Sharing: func(api.NodeID) (api.Sharing, bool) { return *published, published.Jobs != "" },
 		Reads:   func(api.Principal) (account.Account, error) { return who, nil },
 		Environment: func(context.Context, account.Account) []string {
@@ -286,4 +290,41 @@ func TestCopyIsEnded(t *testing.T) {
 	is.NoErr(err)
 	is.True(isLast)
 	is.Equal(p.Error.Data.Reason, api.ReasonCancelled)
+}
+
+// TestRemoved: a trial frees nothing, a job that uses the model keeps it, and then it is gone.
+func TestRemoved(t *testing.T) {
+	is := is.New(t)
+	m, who, _ := rig(t)
+	ada := api.Principal{User: "ada"}
+	ranktest.Write(t, who, who.Home, map[string]string{
+		"hf/hub/models--org--name/snapshots/abc/config.json": `{"model_type":"llama"}`, "hf/hub/models--org--name/snapshots/abc/model.gguf": "1234", "hf/hub/models--org--name/refs/main": "abc",
+	})
+	params := api.ModelRemoveParams{ModelSelect: api.ModelSelect{Model: "org/name"}, DryRun: true}
+	r, err := m.Remove(t.Context(), ada, params)
+	is.NoErr(err)
+	is.Equal(r.FreedBytes, int64(4+len(`{"model_type":"llama"}`)))
+	is.Equal(r.Account, who.Name)
+	params.DryRun = false
+	plan := api.Plan{Ranks: []api.PlanRank{{Node: here}}, Model: &api.PlanModel{Model: "org/name", Revision: "abc"}}
+	defer func() { plans = nil }()
+	plans = map[api.JobID]api.Plan{"j4k2m9xq7": plan}
+	_, err = m.Remove(t.Context(), ada, params)
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonModelInUse)
+	for _, other := range []api.Plan{
+		{Ranks: []api.PlanRank{{Node: there}}, Model: plan.Model}, {Ranks: plan.Ranks}, {Ranks: plan.Ranks, Model: &api.PlanModel{Model: "org/name", Revision: "def"}},
+	} {
+		plans = map[api.JobID]api.Plan{"j4k2m9xq7": other}
+		trial := params
+		trial.DryRun = true
+		r, err = m.Remove(t.Context(), ada, trial)
+		is.NoErr(err)
+		is.Equal(len(r.Jobs), 0)
+	}
+	_, err = m.Remove(t.Context(), ada, params)
+	is.NoErr(err)
+	_, err = m.Show(t.Context(), ada, params.ModelSelect)
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonNoSuchModel)
+	_, err = os.Lstat(filepath.Join(who.Home, "hf/hub/models--org--name"))
+	is.True(os.IsNotExist(err))
 }

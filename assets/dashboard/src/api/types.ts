@@ -2865,6 +2865,28 @@ export interface ModelProgress {
   error?: Error;
 }
 
+/** ModelRemoveParams says what is removed. */
+export interface ModelRemoveParams {
+  /** Its name as model.list has it, or its folder. */
+  model: string;
+  /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
+  revision?: string;
+  /** Removes nothing. */
+  dry_run?: boolean;
+}
+
+/** ModelRemoveResult is what was removed, or would be. */
+export interface ModelRemoveResult {
+  /** Whose it was. */
+  account: string;
+  /** The model as it was. */
+  model: Model;
+  /** What is freed on the disk: what other revisions share stays. Unit: bytes. */
+  freed_bytes: number;
+  /** Those that go on and use it. */
+  jobs?: JobID[];
+}
+
 /** ModelSelect names a model. */
 export interface ModelSelect {
   /** Its name as model.list has it, or its folder. */
@@ -4406,6 +4428,8 @@ export interface Methods {
   "model.cluster": { params: EmptyParams; result: ModelClusterResult; class: "user"; notifies: never };
   /** Copies a model from one Mac to the caller's account on another, this one if no other is named. It ends with the subscription; what has arrived stays for the next time. */
   "model.copy": { params: ModelCopyParams; result: ModelCopyStarted; class: "user"; notifies: "model.copied" };
+  /** Removes a revision of a model from Hugging Face's cache of the caller's account, unless a job that goes on uses it, or says what that would free. */
+  "model.remove": { params: ModelRemoveParams; result: ModelRemoveResult; class: "user"; notifies: never };
   /** Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription. */
   "model.verify": { params: ModelSelectParams; result: ModelVerifyStarted; class: "user"; notifies: "model.verified" };
   /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
@@ -4528,6 +4552,7 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "model.shared": "user",
   "model.cluster": "user",
   "model.copy": "user",
+  "model.remove": "user",
   "model.verify": "user",
   "event.list": "read",
   "event.watch": "read",
@@ -4690,6 +4715,7 @@ export type KnownReason =
   | "model_changed"
   | "model_copying"
   | "model_corrupt"
+  | "model_in_use"
   | "model_incomplete"
   | "model_not_copied"
   | "models_not_shared"

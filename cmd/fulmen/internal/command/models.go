@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
@@ -35,7 +36,7 @@ func (r *run) modelsCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&on, "on", "", "one Mac alone, with the folders that were looked into there")
-	c.AddCommand(r.modelsShowCommand(), r.modelsCopyCommand(), r.modelsVerifyCommand())
+	c.AddCommand(r.modelsShowCommand(), r.modelsCopyCommand(), r.modelsVerifyCommand(), r.modelsRemoveCommand())
 	return c
 }
 
@@ -242,4 +243,42 @@ func followed[N any](r *run, changes iter.Seq2[N, error], of func(N) (api.ModelP
 		return isLast
 	})
 	return last, err
+}
+
+func (r *run) modelsRemoveCommand() *cobra.Command {
+	var params api.ModelRemoveParams
+	var yes bool
+	c := &cobra.Command{
+		Use: "remove MODEL", Short: "Remove a model from this Mac", Args: cobra.ExactArgs(1),
+		Long: "Removes a revision of a model from the Hugging Face cache of your account, after it has said what that frees and has\n" +
+			"asked. What other revisions share stays. A model that a running job names (fulmen run --model) is not removed.",
+		Example: "  fulmen models remove mlx-community/Llama-3.2-1B-Instruct-4bit",
+		RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
+			params.Model = args[0]
+			return r.removeModel(ctx, c, params, yes)
+		}),
+	}
+	c.Flags().StringVar(&params.Revision, "revision", "", "a branch, a commit, or its beginning (default main)")
+	c.Flags().BoolVar(&params.DryRun, "dry-run", false, "only say what it would free")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func (r *run) removeModel(ctx context.Context, c *client.Client, params api.ModelRemoveParams, yes bool) error {
+	trial := params
+	trial.DryRun = true
+	would, err := client.Call[api.ModelRemoveResult](ctx, c, "model.remove", trial)
+	if err != nil {
+		return err
+	}
+	if params.DryRun {
+		return r.answer(would, func(w *show.Page) { r.view().ModelRemoved(w, would, true) })
+	}
+	if !yes {
+		question := fmt.Sprintf("Remove %s of %s (%s) and free %s?", would.Model.Model, would.Account, would.Model.Path, text.Bytes(would.FreedBytes))
+		if err := r.certain(ctx, question, "Removing a model takes --yes where nobody can be asked.", "fulmen models remove "+params.Model+" --yes"); err != nil {
+			return err
+		}
+	}
+	return answered(ctx, r, c, "model.remove", params, func(w *show.Page, done api.ModelRemoveResult) { r.view().ModelRemoved(w, done, false) })
 }

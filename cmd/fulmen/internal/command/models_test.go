@@ -86,3 +86,16 @@ func TestModelsOfTheCluster(t *testing.T) {
 	is.True(strings.Contains(r.out.String(), "org/name"))
 	is.True(strings.Contains(r.out.String(), "complete"))
 }
+
+// TestModelsRemove says what it frees and asks; a script says --yes.
+func TestModelsRemove(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	r.daemon.Always("model.remove", api.ModelRemoveResult{Account: "ada", Model: api.Model{Model: "org/name", Revision: "0123456789abcdef"}, FreedBytes: 3 << 20, Jobs: []api.JobID{jobA}})
+	is.Equal(r.run("models", "remove", "org/name"), api.ExitFailed)
+	is.True(strings.Contains(r.err.String(), "fulmen models remove org/name --yes"))
+	is.Equal(r.run("models", "remove", "org/name", "--dry-run"), api.ExitOK)
+	is.True(strings.HasPrefix(r.out.String(), "org/name 01234567: removing it frees 3.00 MiB.\nThe job "+string(jobA)+" uses it."))
+	is.Equal(r.run("models", "remove", "org/name", "--yes"), api.ExitOK)
+	is.Equal(r.called("model.remove")[3:], []string{`{"model":"org/name"}`}) // after two trials, and one more before it
+}

@@ -150,6 +150,14 @@ func (v View) ModelCopied(w *Page, model, from, to string, p api.ModelProgress) 
 	w.Line(text.Count(p.Verified, "file") + " of " + model + " copied from " + from + " to " + to + ", " + text.Bytes(p.TotalBytes) + ".")
 }
 
+// ModelRemoved writes what a removal has freed, or would.
+func (v View) ModelRemoved(w *Page, r api.ModelRemoveResult, isTrial bool) {
+	w.Line(join(" ", r.Model.Model, short(r.Model.Revision)) + choose(isTrial, ": removing it frees ", " was removed, and frees ") + text.Bytes(r.FreedBytes) + ".")
+	for _, job := range r.Jobs {
+		w.Line("The job " + string(job) + " uses it. Stop it first: fulmen stop " + string(job))
+	}
+}
+
 // Pace shows how far work is, how fast it goes and how long it takes.
 type Pace struct {
 	began time.Time

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // What a daemon and the process that reads for it say to each other is JSON, one value a
@@ -26,14 +27,17 @@ type Question struct {
 	// Show and Verify name a model.
 	Show   *api.ModelSelect `json:"show,omitempty"`
 	Verify *api.ModelSelect `json:"verify,omitempty"`
+	// Remove says what to remove.
+	Remove *api.ModelRemoveParams `json:"remove,omitempty"`
 }
 
 // Answer has the field that was asked for, or an error.
 type Answer struct {
-	List     *api.ModelListResult `json:"list,omitempty"`
-	Show     *api.ModelShowResult `json:"show,omitempty"`
-	Progress *api.ModelProgress   `json:"progress,omitempty"`
-	Error    *api.Error           `json:"error,omitempty"`
+	List     *api.ModelListResult   `json:"list,omitempty"`
+	Show     *api.ModelShowResult   `json:"show,omitempty"`
+	Progress *api.ModelProgress     `json:"progress,omitempty"`
+	Removed  *api.ModelRemoveResult `json:"removed,omitempty"`
+	Error    *api.Error             `json:"error,omitempty"`
 	// More says that another answer follows.
 	More bool `json:"more,omitempty"`
 }
@@ -71,6 +75,12 @@ func (i *Inventory) answer(q Question, send func(any) error) error {
 		return i.Verify(context.Background(), *q.Verify, func(p api.ModelProgress, isLast bool) error {
 			return send(Answer{Progress: &p, More: !isLast})
 		})
+	case q.Remove != nil:
+		removed, err := i.Remove(q.Remove.ModelSelect, q.Remove.DryRun)
+		if err != nil {
+			return send(Answer{Error: whyNotRemoved(q.Remove.Model, err)})
+		}
+		return send(Answer{Removed: &removed})
 	case q.Show != nil:
 		shown, err := i.Show(*q.Show)
 		if err != nil {
@@ -80,4 +90,16 @@ func (i *Inventory) answer(q Question, send func(any) error) error {
 	}
 	list := i.List()
 	return send(Answer{List: &list})
+}
+
+// whyNotRemoved is what a person gets to know of an error.
+func whyNotRemoved(model string, err error) *api.Error {
+	if known, ok := errors.AsType[*api.Error](err); ok {
+		return known
+	}
+	reason := whyUnread(err)
+	if reason != api.ReasonPermissionDenied {
+		reason = api.ReasonInternal
+	}
+	return api.Errorf(reason, model, "%s could not be removed whole%s.", model, native.ErrnoSuffix(err)).WithRemedy("Remove it again: what is left is found.")
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -45,26 +44,15 @@ func openCache(at string) (*os.Root, error) {
 // openRepository opens the model's folder, which nobody else copies to meanwhile.
 func (r *receiver) openRepository() (unlock func(), err error) {
 	folder, _ := inventory.RepositoryFolder(r.list.Repository) // which was checked
-	locks := path.Join(".locks", folder)
-	if err := r.cache.MkdirAll(locks, 0o755); err != nil {
-		return nil, err
-	}
-	lock, err := r.cache.OpenFile(path.Join(locks, "fulmen.lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o644)
+	release, err := inventory.Lock(r.cache, r.list.Repository)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			lock.Close()
+			release()
 		}
 	}()
-	if err := flock(lock); err != nil {
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, api.Errorf(api.ReasonModelCopying, r.list.Repository, "%s is being copied to this Mac already.", r.list.Repository).
-				WithRemedy("Wait until that has ended.")
-		}
-		return nil, err
-	}
 	if err := r.cache.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
@@ -72,16 +60,7 @@ func (r *receiver) openRepository() (unlock func(), err error) {
 		return nil, errors.Join(err, fmt.Errorf("%s is not a folder", folder))
 	}
 	r.repo, err = r.cache.OpenRoot(folder)
-	return func() { lock.Close() }, err
-}
-
-// flock takes a lock, or fails at once.
-func flock(f *os.File) error {
-	for {
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
+	return release, err
 }
 
 // room refuses what the disk has no room for, before anything is written.
