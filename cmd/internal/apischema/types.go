@@ -29,7 +29,7 @@ func anchor(t reflect.Type) string { return "type-" + strings.ToLower(t.Name()) 
 // loose are the types that travel and that no method, notification or kind leads to.
 func loose() []reflect.Type {
 	return []reflect.Type{reflect.TypeFor[api.Document](), reflect.TypeFor[api.JobSpec](), reflect.TypeFor[api.Error](),
-		reflect.TypeFor[api.Request](), reflect.TypeFor[api.Response](), reflect.TypeFor[api.PeerConn](),
+		reflect.TypeFor[api.Request](), reflect.TypeFor[api.Response](), reflect.TypeFor[api.PeerConn](), reflect.TypeFor[api.PeerModelCopied](),
 		reflect.TypeFor[api.APIAddress](), reflect.TypeFor[api.MethodClass](), reflect.TypeFor[api.NameRule](),
 		reflect.TypeFor[api.Severity]()}
 }

@@ -42,7 +42,7 @@ type actor struct {
 	starts   map[nodeAttempt][]chan struct{}
 	acked    map[api.RankRef]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
-	missed   map[int]int           // renewals that did not list a rank
+	missed   map[int]unlisted      // ranks that renewals did not list
 	resumed  int                   // the attempt that went on while this home was away
 	planning bool
 	again    bool          // plan once more
@@ -85,7 +85,7 @@ type begin struct {
 
 func newActor(j *Jobs, id api.JobID) *actor {
 	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, queues: map[api.RankRef]*queue{},
-		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[api.RankRef]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
+		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[api.RankRef]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]unlisted{}}
 	a.shown.Store(&shown{})
 	j.stayAwake()
 	a.slept = j.away()

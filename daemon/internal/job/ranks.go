@@ -128,9 +128,19 @@ func (a *actor) settled(calls []chan struct{}) {
 	}
 }
 
+// reportWithin is how long the document of a rank's end may be on its way: on a busy Mac,
+// longer than two renewals that follow each other quickly.
+const reportWithin = 3 * time.Second
+
+// unlisted is a rank that its node does not list any more.
+type unlisted struct {
+	renewals int
+	since    time.Duration // on Boot
+}
+
 // compare holds the ranks that a node still has against those that had taken the order to
-// start before it was asked. One that it does not list twice in a row has ended, whatever became of
-// its document.
+// start before it was asked. One that it does not list twice in a row, over some seconds, has ended,
+// whatever became of its document.
 func (a *actor) compare(e phase.Renew, acked func(rank int) bool, listed []int) {
 	at := a.state.Job.OpenAttempt()
 	if at == nil || at.Attempt != e.Attempt || a.state.Role != phase.RoleHome {
@@ -144,7 +154,13 @@ func (a *actor) compare(e phase.Renew, acked func(rank int) bool, listed []int) 
 			delete(a.missed, i)
 			continue
 		}
-		if a.missed[i]++; a.missed[i] > 1 {
+		now := a.j.cfg.Clock.Boot()
+		m := a.missed[i]
+		if m.renewals == 0 {
+			m.since = now
+		}
+		m.renewals++
+		if a.missed[i] = m; m.renewals > 1 && now-m.since >= reportWithin {
 			a.event(phase.RankEnded{Attempt: e.Attempt, Rank: i, Reason: api.ReasonRankLost,
 				Message: a.j.name(e.Node) + " no longer has the rank and did not say how it ended."})
 		}

@@ -3265,6 +3265,14 @@ export interface PeerModel {
   model: ModelSelect;
 }
 
+/** PeerModelCopied is how far such a copy is; the last one says so. */
+export interface PeerModelCopied {
+  /** How far it is. */
+  progress: ModelProgress;
+  /** Says that it has ended and nothing follows. */
+  terminal?: boolean;
+}
+
 /** PeerModelCopy says which model the node is to copy for a person's account. */
 export interface PeerModelCopy {
   /** Who copies it, a person of the caller. */
