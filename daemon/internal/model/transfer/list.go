@@ -18,7 +18,7 @@ type listing struct {
 // readListing reads what the sender begins with. foldCase refuses names that differ in
 // case only, for a disk that takes them for the same.
 func readListing(conn *wire.Conn, foldCase bool) (l listing, err error) {
-	if l.header, err = expect[header](conn, wire.Model); err != nil {
+	if l.header, err = wire.Expect[header](conn, wire.Model); err != nil {
 		return l, err
 	}
 	names := names{files: map[string]string{}, folders: map[string]string{}, foldCase: foldCase}
@@ -40,7 +40,7 @@ func readListing(conn *wire.Conn, foldCase bool) (l listing, err error) {
 			return l, fmt.Errorf("%w: not the count of files", wire.ErrProtocol)
 		}
 		for _, e := range part {
-			if !e.isValid() {
+			if !e.Valid() {
 				return l, fmt.Errorf("%w: the file %.80q", wire.ErrProtocol, e.Path)
 			}
 			if err := names.add(e.Path); err != nil {

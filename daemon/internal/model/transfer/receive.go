@@ -64,7 +64,7 @@ func (r *receiver) run() error {
 }
 
 func (r *receiver) receive() (err error) {
-	if r.task, err = expect[ReceiveTask](r.conn, wire.Task); err != nil {
+	if r.task, err = wire.Expect[ReceiveTask](r.conn, wire.Task); err != nil {
 		return err
 	}
 	if r.cache, err = openCache(r.task.Places.HubFolder()); err != nil {

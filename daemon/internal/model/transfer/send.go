@@ -21,7 +21,7 @@ import (
 // time is sent to the receiver, and given back too.
 func Send(in io.Reader, out io.Writer) error {
 	conn := wire.NewConn(in, out)
-	task, err := expect[SendTask](conn, wire.Task)
+	task, err := wire.Expect[SendTask](conn, wire.Task)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *sender) serve(answers chan<- answer) error {
 		case kind != wire.Ask:
 			return wire.Unexpected(kind, data)
 		}
-		r, err := decode[request](data)
+		r, err := wire.Decode[request](data)
 		if err == nil && r.File >= s.content.Count() {
 			err = fmt.Errorf("%w: file %d", wire.ErrProtocol, r.File)
 		}

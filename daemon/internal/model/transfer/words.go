@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"fmt"
 	"path"
 
 	"fulmen/daemon/api"
@@ -44,9 +43,11 @@ type ReceiveTask struct {
 	Model api.ModelSelect `json:"model"`
 }
 
-func (t SendTask) isValid() bool { return path.IsAbs(t.Places.Home) && t.Model.Model != "" }
+// Valid reports whether it names an account's places and a model.
+func (t SendTask) Valid() bool { return path.IsAbs(t.Places.Home) && t.Model.Model != "" }
 
-func (t ReceiveTask) isValid() bool { return SendTask(t).isValid() }
+// Valid reports whether it names an account's places and a model.
+func (t ReceiveTask) Valid() bool { return SendTask(t).Valid() }
 
 // header is what a model is.
 type header struct {
@@ -57,7 +58,7 @@ type header struct {
 	Bytes      int64    `json:"bytes"`
 }
 
-func (h header) isValid() bool {
+func (h header) Valid() bool {
 	for _, ref := range h.Refs {
 		if !inventory.IsRef(ref) {
 			return false
@@ -76,7 +77,7 @@ type entry struct {
 	Hash string `json:"hash,omitempty"`
 }
 
-func (e entry) isValid() bool {
+func (e entry) Valid() bool {
 	return inventory.IsPath(e.Path) && wire.ValidPath(e.Path) && 0 <= e.Size && e.Size <= maxBytes && (e.Hash == "" || inventory.IsHash(e.Hash))
 }
 
@@ -87,7 +88,7 @@ type request struct {
 	Sum    bool  `json:"sum,omitempty"`
 }
 
-func (r request) isValid() bool { return r.File >= 0 && r.Offset >= 0 && r.Offset%chunkBytes == 0 }
+func (r request) Valid() bool { return r.File >= 0 && r.Offset >= 0 && r.Offset%chunkBytes == 0 }
 
 // chunk begins an answer.
 type chunk struct {
@@ -95,23 +96,6 @@ type chunk struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (c chunk) isValid() bool {
+func (c chunk) Valid() bool {
 	return 0 < c.Size && c.Size <= chunkBytes && len(c.SHA256) == 64 && inventory.IsHash(c.SHA256)
-}
-
-// decode reads a value of JSON that is in its range.
-func decode[T interface{ isValid() bool }](data []byte) (value T, err error) {
-	if err = wire.Strict(data, &value); err == nil && !value.isValid() {
-		err = fmt.Errorf("%w: a %T out of range", wire.ErrProtocol, value)
-	}
-	return value, err
-}
-
-// expect reads a frame of a kind with a value.
-func expect[T interface{ isValid() bool }](c *wire.Conn, kind wire.Kind) (value T, err error) {
-	data, err := c.Expect(kind)
-	if err != nil {
-		return value, err
-	}
-	return decode[T](data)
 }

@@ -123,11 +123,11 @@ func Expect[T limited](c *Conn, kind Kind) (value T, err error) {
 }
 
 // limited is a value that knows whether it is in its range.
-type limited interface{ isValid() bool }
+type limited interface{ Valid() bool }
 
 // Decode reads a value of JSON that is in its range.
 func Decode[T limited](data []byte) (value T, err error) {
-	if err = Strict(data, &value); err == nil && !value.isValid() {
+	if err = Strict(data, &value); err == nil && !value.Valid() {
 		err = fmt.Errorf("%w: a %T", ErrProtocol, value)
 	}
 	if err != nil {

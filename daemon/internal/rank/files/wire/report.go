@@ -39,7 +39,8 @@ const (
 // MaxReportBytes bounds one report.
 const MaxReportBytes = 64 << 10
 
-func (r Report) isValid() bool {
+// Valid reports whether it has what its state says.
+func (r Report) Valid() bool {
 	isKnown := slices.Contains([]ReportState{ReportReady, ReportProgress, ReportDone, ReportFailed}, r.State)
 	return isKnown && (r.Error != nil) == (r.State == ReportFailed)
 }

@@ -28,7 +28,8 @@ const (
 	MaxLeftOut = 16
 )
 
-func (l Listing) isValid() bool {
+// Valid reports whether all is in its range.
+func (l Listing) Valid() bool {
 	isBad := func(name string) bool { return !ValidPath(name) }
 	return l.Version == Version && len(l.LeftOut) <= MaxLeftOut && !slices.ContainsFunc(l.LeftOut, isBad)
 }
@@ -39,7 +40,8 @@ type Begin struct {
 	Index int `json:"index"`
 }
 
-func (b Begin) isValid() bool { return b.Index >= 0 }
+// Valid reports whether all is in its range.
+func (b Begin) Valid() bool { return b.Index >= 0 }
 
 // Ending ends a file with how it was when its last byte had been read.
 type Ending struct {
@@ -55,7 +57,8 @@ type Ending struct {
 	Fresh   bool  `json:"fresh,omitempty"`
 }
 
-func (e Ending) isValid() bool {
+// Valid reports whether all is in its range.
+func (e Ending) Valid() bool {
 	return e == Ending{Again: true} || !e.Again && validHash(e.SHA256)
 }
 
@@ -63,7 +66,8 @@ func (e Ending) isValid() bool {
 // more.
 type HashList []string
 
-func (l HashList) isValid() bool {
+// Valid reports whether all is in its range.
+func (l HashList) Valid() bool {
 	return !slices.ContainsFunc(l, func(h string) bool { return h != "" && !validHash(h) })
 }
 
@@ -126,9 +130,11 @@ type UnpackTask struct {
 	Name string `json:"name"`
 }
 
-func (t PackTask) isValid() bool { return path.IsAbs(t.Folder) }
+// Valid reports whether all is in its range.
+func (t PackTask) Valid() bool { return path.IsAbs(t.Folder) }
 
-func (t UnpackTask) isValid() bool {
+// Valid reports whether all is in its range.
+func (t UnpackTask) Valid() bool {
 	return path.IsAbs(t.Home) && ValidPath(t.Area) && ValidPath(t.Name) && path.Base(t.Name) == t.Name
 }
 
@@ -145,4 +151,5 @@ type CleanTask struct {
 	Keep []string `json:"keep,omitempty"`
 }
 
-func (t CleanTask) isValid() bool { return path.IsAbs(t.Home) && ValidPath(t.Area) }
+// Valid reports whether all is in its range.
+func (t CleanTask) Valid() bool { return path.IsAbs(t.Home) && ValidPath(t.Area) }
