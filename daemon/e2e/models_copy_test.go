@@ -33,7 +33,7 @@ func (j *jobs) hub(t *testing.T, n *testcluster.Node) string {
 	return at
 }
 
-// model writes a model of so many bytes into a cache, in the form of the cache.
+// hubModel writes a model of so many bytes into a cache, in the form of the cache.
 func (j *jobs) hubModel(t *testing.T, hub, name, revision string, size int) {
 	t.Helper()
 	repository := filepath.Join(hub, "models--"+strings.ReplaceAll(name, "/", "--"))

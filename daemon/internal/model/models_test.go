@@ -328,3 +328,31 @@ func TestRemoved(t *testing.T) {
 	_, err = os.Lstat(filepath.Join(who.Home, "hf/hub/models--org--name"))
 	is.True(os.IsNotExist(err))
 }
+
+// TestWhichMacHasWhat: what is the same model is listed once, first where it is complete, and
+// a Mac that shares none is there with its reason.
+func TestWhichMacHasWhat(t *testing.T) {
+	is := is.New(t)
+	network := peertest.NewNetwork()
+	published := api.Sharing{Jobs: api.JobsMapped, Models: api.ModelsMapped, MappedMembers: true}
+	m, who, _ := rigOf(t, here, network, &published)
+	_, other, _ := rigOf(t, there, network, &published)
+	const config, snapshot = `{"model_type":"llama"}`, "hf/hub/models--org--name/snapshots/abc/"
+	ranktest.Write(t, who, who.Home, map[string]string{snapshot + "config.json": config, "hf/hub/models--a--own/snapshots/def/model.gguf": "12"})
+	ranktest.Write(t, other, other.Home, map[string]string{snapshot + "config.json": config, snapshot + "model.gguf": "1234"})
+	bob := api.Principal{User: "bob", Node: here}
+	all := m.Cluster(t.Context(), bob, []api.NodeID{there, here})
+	is.Equal(len(all.Nodes), 2)
+	is.Equal(all.Nodes[0].Node, here)
+	is.Equal(len(all.Models), 2)
+	is.Equal(all.Models[0].Model.Model, "a/own")
+	both := all.Models[1]
+	is.Equal(both.Model.SizeBytes, int64(4+len(config))) // as it is where it is whole
+	is.Equal(both.On, []api.ModelOnNode{{Node: there, Complete: new(true)}, {Node: here, Complete: new(false), MissingCount: 1}})
+
+	published.Models = ""
+	all = m.Cluster(t.Context(), bob, []api.NodeID{there, here})
+	is.Equal(len(all.Models), 2)
+	is.Equal(all.Nodes[1].Error.Data.Reason, api.ReasonModelsNotShared)
+	is.Equal(*all.Models[1].On[0].Complete, false)
+}

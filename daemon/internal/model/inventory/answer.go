@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxAnswer is how much of a list fits into a message of the API.
-	maxAnswer = api.MaxMessageBytes - 64<<10
+	// MaxAnswer is how much of a list fits into a message of the API.
+	MaxAnswer = api.MaxMessageBytes - 64<<10
 	// maxFiles is how many files of a model are listed.
 	maxFiles = 2000
 )
@@ -27,11 +27,11 @@ func (i *Inventory) List() (list api.ModelListResult) {
 	for _, r := range i.roots {
 		if r.units != nil || r.Error != nil { // else it is not there
 			list.Folders = append(list.Folders, r.ModelFolder)
-			size += encodedSize(r.ModelFolder)
+			size += EncodedSize(r.ModelFolder)
 		}
 	}
 	for _, m := range i.allLocked() {
-		if size += encodedSize(m.Model); size > maxAnswer {
+		if size += EncodedSize(m.Model); size > MaxAnswer {
 			list.LeftOut++
 			continue
 		}
@@ -40,10 +40,11 @@ func (i *Inventory) List() (list api.ModelListResult) {
 	return list
 }
 
-func encodedSize(v any) int {
+// EncodedSize is how much a value takes in an answer, with its comma.
+func EncodedSize(v any) int {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return maxAnswer // which is then left out
+		return MaxAnswer // which is then left out
 	}
 	return len(data) + 1
 }

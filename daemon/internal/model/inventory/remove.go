@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -28,10 +27,11 @@ func (i *Inventory) Remove(sel api.ModelSelect, isTrial bool) (r api.ModelRemove
 		return r, api.Errorf(api.ReasonBadValue, m.Model.Model, "%s is not in Hugging Face's cache, and is not removed by Fulmen.", m.Model.Model).
 			WithRemedy("Remove it with the program that fetched it: it is in " + m.Path)
 	}
-	kept, isLast := i.sharedLocked(m)
+	counted, isLast := i.sharedLocked(m)
 	var blobs []string
 	for _, f := range m.files {
-		if !slices.Contains(blobs, f.at) && !kept[f.at] {
+		if !counted[f.at] {
+			counted[f.at] = true // a blob may be several files
 			blobs = append(blobs, f.at)
 			r.FreedBytes += f.size
 		}
