@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,12 +101,9 @@ func (r *run) verifyModel(ctx context.Context, c *client.Client, sel api.ModelSe
 	if err != nil {
 		return err
 	}
-	last, err := followed(r, changes, func(v api.ModelVerified) (api.ModelProgress, bool) { return v.Progress, v.Terminal }, func(line string) {
-		fmt.Fprintf(r.Err, "\r\x1b[K%s", line)
-	})
-	if r.Terminal {
-		fmt.Fprint(r.Err, "\r\x1b[K")
-	}
+	progress := r.workLine("")
+	last, err := followed(r, changes, func(v api.ModelVerified) (api.ModelProgress, bool) { return v.Progress, v.Terminal }, progress.of(0))
+	progress.clear()
 	if err != nil {
 		return err
 	}
@@ -160,29 +156,26 @@ func (r *run) modelsCopyCommand() *cobra.Command {
 
 // copyModel copies to all Macs at once, and fails where one of them does not get it whole.
 func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSelect, from string, to []string) error {
-	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
-	if err != nil {
-		return err
+	params := api.ModelCopyParams{ModelSelect: sel, Node: api.NodeRef(from)}
+	if from == "" {
+		info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+		if err != nil {
+			return err
+		}
+		params.Node = api.NodeRef(info.Node)
 	}
-	self := api.NodeRef(info.Node)
-	params := api.ModelCopyParams{ModelSelect: sel, Node: cmp.Or(api.NodeRef(from), self)}
 	if len(to) == 0 {
-		to = []string{string(self)}
+		to = []string{""} // this one
 	}
 	copies, errs := make([]modelCopy, len(to)), make([]error, len(to))
-	progress := copyProgress{run: r, names: to, lines: make([]string, len(to))}
-	var all errgroup.Group
+	progress := r.workLine(to...)
+	var all sync.WaitGroup
 	for i, mac := range to {
 		params := params
-		if params.To = api.NodeRef(mac); params.To == self {
-			params.To, progress.names = "", []string{"this Mac"}
-		}
-		all.Go(func() error {
-			copies[i], errs[i] = r.copyModelTo(ctx, c, params, func(line string) { progress.set(i, line) })
-			return nil
-		})
+		params.To = api.NodeRef(mac)
+		all.Go(func() { copies[i], errs[i] = r.copyModelTo(ctx, c, params, progress.of(i)) })
 	}
-	_ = all.Wait()
+	all.Wait()
 	progress.clear()
 	whole := slices.DeleteFunc(slices.Clone(copies), func(c modelCopy) bool { return c.Sub == "" || c.Progress.Error != nil })
 	if len(whole) > 0 {
@@ -210,29 +203,41 @@ func (r *run) copyModelTo(ctx context.Context, c *client.Client, params api.Mode
 	return modelCopy{started, last}, err
 }
 
-// copyProgress shows on a terminal how far each copy is.
-type copyProgress struct {
+// workLine is a line on a terminal about work that goes on, one part for each of some names.
+type workLine struct {
 	run   *run
 	names []string
 
 	mu    sync.Mutex
-	lines []string
+	parts []string
 }
 
-func (p *copyProgress) set(i int, line string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lines[i] = p.names[i] + ": " + line
-	fmt.Fprint(p.run.Err, "\r\x1b[K", strings.Join(slices.DeleteFunc(slices.Clone(p.lines), func(l string) bool { return l == "" }), "; "))
+func (r *run) workLine(names ...string) *workLine {
+	return &workLine{run: r, names: names, parts: make([]string, len(names))}
 }
 
-func (p *copyProgress) clear() {
+// of gives what shows a part.
+func (p *workLine) of(i int) func(string) {
+	return func(part string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.parts[i] = part
+		if p.names[i] != "" {
+			p.parts[i] = p.names[i] + ": " + part
+		}
+		shown := slices.DeleteFunc(slices.Clone(p.parts), func(part string) bool { return part == "" })
+		fmt.Fprint(p.run.Err, "\r\x1b[K", strings.Join(shown, "; "))
+	}
+}
+
+// clear takes the line away, where there was one.
+func (p *workLine) clear() {
 	if p.run.Terminal {
 		fmt.Fprint(p.run.Err, "\r\x1b[K")
 	}
 }
 
-// followed follows work on a model to its end; on a terminal show gets lines about it.
+// followed follows work on a model to its end; on a terminal line gets how far it is.
 func followed[N any](r *run, changes iter.Seq2[N, error], of func(N) (api.ModelProgress, bool), line func(string)) (last api.ModelProgress, err error) {
 	var pace show.Pace
 	err = client.ToEnd(changes, func(n N) (isLast bool) {
