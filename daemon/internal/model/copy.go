@@ -9,7 +9,6 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/model/transfer"
-	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
 )
@@ -39,24 +38,15 @@ func (m *Models) isShared(caller api.Principal, node api.NodeID) error {
 
 // serve sends a model to a Mac of whose people one may read it.
 func (m *Models) serve(ctx context.Context, to gate.Reader, refused error, first api.PeerConn, conn net.Conn) {
-	hasTurn := false
-	err := m.carrier.Serve(ctx, conn, "a model to be taken by "+to.Node().Display(), api.ReasonModelNotCopied, func(ctx context.Context) (*carry.Process, error) {
+	err := m.carrier.Serve(ctx, conn, "a model to be taken by "+to.Node().Display(), api.ReasonModelNotCopied, m.sending, transfer.SendCommand, func(ctx context.Context) (who account.Account, task any, err error) {
 		if refused != nil {
-			return nil, refused
+			return who, nil, refused
 		}
-		who, err := m.cfg.Reads(to.By())
-		if err != nil {
-			return nil, err
+		if who, err = m.cfg.Reads(to.By()); err != nil {
+			return who, nil, err
 		}
-		if err := m.turn(ctx, m.sending); err != nil {
-			return nil, err
-		}
-		hasTurn = true
-		return m.carrier.Start(ctx, who, transfer.SendCommand, wire.Task, transfer.SendTask{Places: m.places(ctx, who), Model: first.Model.Model})
+		return who, transfer.SendTask{Places: m.places(ctx, who), Model: first.Model.Model}, nil
 	})
-	if hasTurn {
-		<-m.sending
-	}
 	if err != nil && refused == nil { // the gate has logged what it refused
 		m.cfg.Log.Warn("a model was not sent", "to", to.Node(), "err", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
 )
@@ -25,7 +26,7 @@ func (f *Files) Clean(ctx context.Context, who account.Account, keep []string) e
 			task.Keep = append(task.Keep, filepath.ToSlash(filepath.Dir(below)))
 		}
 	}
-	if err := place(ctx, f.receivers); err != nil {
+	if err := carry.Turn(ctx, f.receivers); err != nil {
 		return err
 	}
 	defer func() { <-f.receivers }()

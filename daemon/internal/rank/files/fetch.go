@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
 )
@@ -72,7 +73,7 @@ func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 		return "", api.Errorf(api.ReasonDirectoryMissing, who.Name, "The account %s has no home folder for the copy.", who.Name)
 	}
 	at := placeOf(from, folder)
-	if err := place(ctx, f.receivers); err != nil {
+	if err := carry.Turn(ctx, f.receivers); err != nil {
 		return "", err
 	}
 	defer func() { <-f.receivers }()

@@ -12,14 +12,23 @@ import (
 	"fulmen/daemon/internal/rank/prepare/account"
 )
 
-// Serve carries between a sending process and the connection of whoever asked for it. An
-// error of start is sent on: an *api.Error as it is, any other as of the reason. what is
-// waited for where nothing moves.
-func (c Carrier) Serve(ctx context.Context, conn net.Conn, what string, reason api.Reason, start func(context.Context) (*Process, error)) error {
+// Serve carries between a sending process, for which one of places is free, and the
+// connection of whoever asked for it. task says as whom it runs and what it is to do, or why
+// there is nothing: that is sent on, an *api.Error as it is, any other as of the reason. what
+// is waited for where nothing moves.
+func (c Carrier) Serve(ctx context.Context, conn net.Conn, what string, reason api.Reason, places chan struct{}, command string, task func(context.Context) (account.Account, any, error)) error {
 	ctx, watch, stop := c.watching(ctx, what)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	p, err := start(ctx)
+	var p *Process
+	who, job, err := task(ctx)
+	if err == nil {
+		err = Turn(ctx, places)
+	}
+	if err == nil {
+		defer func() { <-places }()
+		p, err = c.Start(ctx, who, command, wire.Task, job)
+	}
 	if err != nil {
 		known, ok := errors.AsType[*api.Error](err)
 		if !ok {
@@ -41,6 +50,16 @@ func (c Carrier) Serve(ctx context.Context, conn net.Conn, what string, reason a
 		return cmp.Or(context.Cause(ctx), err)
 	}
 	return nil
+}
+
+// Turn waits for a place among processes.
+func Turn(ctx context.Context, places chan<- struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Fetch starts a receiving process, and when it is ready the connection that dial opens,
