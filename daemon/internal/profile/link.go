@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/topology/history"
+	"fulmen/native"
 )
 
 // measurePath measures a path, or takes what the scenario records of it.
@@ -58,16 +60,32 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 	return cmp.Or(p.pathMeasured(path, reading, now, fault), fault)
 }
 
+// togetherWithin is how long the peer may be busy with others between a path alone and
+// together with those beside it: some measurements.
+const togetherWithin = 20 * time.Second
+
 // together measures a path with those beside it, by the short measurement: how many
 // connections each takes is known. What it gave alone stays where that fails, but for an end
-// that says nothing of the paths.
+// that says nothing of the paths. Another node may have begun to measure the peer in
+// between: that is waited for.
 func (p *Profiler) together(held context.Context, t *task, path Path, streams int) (*api.LinkTogether, error) {
 	path.Streams = streams
-	reading, err := p.cfg.Probe(held, t.id, path, false, func(step string, _ float64) {
-		p.progress(t, fmt.Sprintf("%d paths together: %s", 1+len(path.Beside), step), 1) // little is left
-	})
-	if held.Err() != nil {
-		return nil, err
+	var reading Reading
+	var err error
+	for began := p.cfg.Clock.Boot(); ; {
+		reading, err = p.cfg.Probe(held, t.id, path, false, func(step string, _ float64) {
+			p.progress(t, fmt.Sprintf("%d paths together: %s", 1+len(path.Beside), step), 1) // little is left
+		})
+		switch {
+		case held.Err() != nil:
+			return nil, err
+		case err == nil || !passes(api.AsError(err).Data.Reason):
+		case p.cfg.Clock.Boot()-began > togetherWithin || !native.Pause(held, p.cfg.Clock, retryAfter):
+			return nil, err
+		default:
+			continue
+		}
+		break
 	}
 	all := &api.LinkTogether{UpBitsPerS: reading.UpBitsPerS, DownBitsPerS: reading.DownBitsPerS}
 	for _, one := range append([]Path{path}, path.Beside...) {

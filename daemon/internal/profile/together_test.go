@@ -39,3 +39,31 @@ func TestSeveralWiresTogether(t *testing.T) {
 		is.True(d.profile(first).Failure == nil)
 	}, withTurn)
 }
+
+// A peer that another node begins to measure in between is asked again, for some time.
+func TestTogetherWhenThePeerIsFree(t *testing.T) {
+	first, second := cable(1), cable(2)
+	first.Beside = []Path{second}
+	onScenario(t, func(d *scenario) {
+		is := is.New(t)
+		d.set(func() {
+			d.paths, d.togetherFault = []Path{first, second}, api.NewError(api.ReasonMeasurementRunning, "")
+		})
+		d.watch(api.KindLinkProfile)
+		d.wait(togetherWithin / 2)
+		d.set(func() { d.togetherFault = nil })
+		d.wait(togetherWithin / 2)
+		took, _ := d.took()
+		is.Equal(took[0].beside, 0)
+		is.Equal(took[1].beside, 1)
+		is.Equal(took[2].beside, 1) // not the path alone again
+		together := d.profile(first).Together
+		is.Equal(together.Reason, api.Reason(""))
+		is.Equal(*together.UpBitsPerS, int64(100e9))
+
+		// Of one that never is, nothing is published: it is measured another time.
+		d.set(func() { d.togetherFault = api.NewError(api.ReasonMeasurementRunning, "") })
+		d.wait(6 * time.Minute)
+		is.Equal(*d.profile(first).Together.UpBitsPerS, int64(100e9))
+	}, withTurn)
+}
