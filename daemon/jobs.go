@@ -87,6 +87,9 @@ func (d *daemon) openJobs() error {
 	d.onClose(d.models.Close)
 	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer, Model: d.models.Show,
+		CopyModel: func(ctx context.Context, who api.Principal, from api.NodeID, sel api.ModelSelect) (prepare.ModelCopy, error) {
+			return d.models.Copy(ctx, who, from, sel)
+		},
 		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
@@ -113,7 +116,7 @@ func (d *daemon) openJobs() error {
 			request.Lease = lease
 			return d.grants.Restore(request)
 		},
-		Policy: d.sharing, Preparer: d.preparer, Fetch: d.programs.Fetch, Model: d.programs.Model, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
+		Policy: d.sharing, Preparer: d.preparer, Fetch: d.programs.Fetch, Model: d.programs.Model, FetchModel: d.programs.FetchModel, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: d.shim, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
 		Times: func(spec api.JobSpec) rank.Times {
 			of := phase.RulesOf(spec, times())

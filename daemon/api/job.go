@@ -160,6 +160,8 @@ type JobRequest struct {
 	Program Program `json:"program"`
 	// Model is what its ranks compute with: nodes that lack it are left out, and its size counts.
 	Model ModelSelect `json:"model,omitzero"`
+	// FetchModel copies the model to the nodes chosen for it that lack it; they count where it fits on no others.
+	FetchModel bool `json:"fetch_model,omitempty"`
 	// Sharding is how the program divides the model; empty = tensor, where there is one.
 	Sharding Sharding `json:"sharding,omitempty"`
 	// Placement is where it may run.
@@ -190,7 +192,7 @@ type JobRequest struct {
 func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 	s := JobSpec{
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
-		Program: r.Program, Model: r.Model, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
+		Program: r.Program, Model: r.Model, FetchModel: r.FetchModel, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
 		Kept: r.Kept, Detached: r.Detached, Output: r.Output,
 	}
@@ -289,6 +291,8 @@ type JobSpec struct {
 	Program Program `json:"program"`
 	// Model is what its ranks compute with: nodes that lack it are left out, and its size counts.
 	Model ModelSelect `json:"model,omitzero"`
+	// FetchModel copies the model to the nodes chosen for it that lack it.
+	FetchModel bool `json:"fetch_model,omitempty"`
 	// Sharding is how the program divides the model.
 	Sharding Sharding `json:"sharding,omitempty"`
 	// Placement is where it may run.
@@ -311,6 +315,10 @@ type JobSpec struct {
 	// Output is what becomes of the job's files when it is deleted.
 	Output OutputPolicy `json:"output"`
 }
+
+// Prepares reports whether something is to be done on each node before the program
+// can start that takes one longer than another: what Program.Prepares says, or a copy of the model.
+func (s JobSpec) Prepares() bool { return s.FetchModel || s.Program.Prepares() }
 
 // Program is what a job's ranks execute and in what surroundings.
 type Program struct {
@@ -380,8 +388,8 @@ func (p Placement) PerNode() int { return max(1, p.RanksPerNode) }
 type Deadlines struct {
 	// PlacingS ends a job that finds no place; absent = waits for ever.
 	PlacingS *float64 `json:"placing_s,omitempty"`
-	// PreparingS bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has
-	// Sync or Prepare.
+	// PreparingS bounds copying the folder and the model and preparing the nodes, all of them; it counts only for a job with
+	// Sync, Prepare or FetchModel. With FetchModel the default is a day: a copy at rest ends by itself.
 	PreparingS *float64 `json:"preparing_s,omitempty"`
 	// StartingS bounds spawning, from when all nodes are prepared.
 	StartingS *float64 `json:"starting_s,omitempty"`

@@ -128,6 +128,11 @@ type FoundModel struct {
 	Unknown map[string]Reason `json:"unknown,omitempty"`
 }
 
+// Lacks reports whether a copy of the model would do.
+func (f FoundModel) Lacks() bool {
+	return f.Problem != nil && (f.Problem.Reason == ReasonNoSuchModel || f.Problem.Reason == ReasonModelIncomplete)
+}
+
 // ProgramMLX is the MLX that a program's interpreter finds.
 type ProgramMLX struct {
 	// Missing says that it finds none.

@@ -95,7 +95,7 @@ func DeviceRows(devices [][][]string) [][]any {
 type PlanModel struct {
 	// Model is its name, as the job has it.
 	Model string `json:"model"`
-	// Revision is the one that all ranks have; absent where their folders have none.
+	// Revision is the one that all ranks use; absent where their folders have none.
 	Revision string `json:"revision,omitempty"`
 	// WeightsBytes is the size of its tensors; absent where that is not known.
 	WeightsBytes *int64 `json:"weights_bytes,omitempty"`
@@ -115,6 +115,8 @@ type PlanRank struct {
 	GPU GPUShare `json:"gpu"`
 	// PortNumbers are those whose RDMA device it is granted.
 	PortNumbers []PortNumber `json:"receptacles,omitempty"`
+	// ModelFrom is the node that it copies the job's model from, where its own lacks it.
+	ModelFrom NodeID `json:"model_from,omitempty"`
 	// Addresses are the node's own at which the rank before finds it, in the order of
 	// Hosts; of a ring only, and where that rank is on another node. The host file of a simulated node has others.
 	Addresses []netip.Addr `json:"addresses,omitempty"`

@@ -29,8 +29,10 @@ type Rank struct {
 	// Message is the reason as one sentence for a person.
 	Message string `json:"message,omitempty"`
 	// PreparedAt is when its node was ready to start it, of a rank that is started with the others only: one whose
-	// program has Sync or Prepare. Until they are all ready the phase stays preparing.
+	// program has Sync or Prepare, or that may copy its model. Until they are all ready the phase stays preparing.
 	PreparedAt Time `json:"prepared_at,omitzero"`
+	// Fetching is how far the copy of its model is, while it is preparing.
+	Fetching *RankFetch `json:"fetching,omitempty"`
 	// PID is the program's process id.
 	PID int `json:"pid,omitempty"`
 	// Handshake is the progress of joining the group; absent for a ring and of a job with
@@ -56,6 +58,18 @@ type Rank struct {
 	SilentSince Time `json:"silent_since,omitzero"`
 	// Ports are the published ports on which the program listens now.
 	Ports []int `json:"ports,omitempty"`
+}
+
+// RankFetch is how far the copy of a rank's model is.
+type RankFetch struct {
+	// From is the node that has the model.
+	From NodeID `json:"from"`
+	// DoneBytes is what is in place.
+	DoneBytes int64 `json:"done_bytes"`
+	// TotalBytes is what there is.
+	TotalBytes int64 `json:"total_bytes"`
+	// LeftS is how long the rest takes at the present rate; absent while that is not known.
+	LeftS *float64 `json:"left_s,omitempty"`
 }
 
 // Handshake is how far a rank has come in joining its group.

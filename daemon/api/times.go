@@ -18,6 +18,8 @@ const (
 	// DefaultPreparing bounds what comes before a job's programs are started: the copy of its folder, the command
 	// that prepares its nodes, and the wait of each for the others.
 	DefaultPreparing = 30 * time.Minute
+	// DefaultFetching is the same of a job whose model may have to be copied first.
+	DefaultFetching = 24 * time.Hour
 	// DefaultStarting bounds spawning, from when all is prepared.
 	DefaultStarting = 60 * time.Second
 	// DefaultGrace is what ranks get between SIGTERM and SIGKILL when a person stops a job.

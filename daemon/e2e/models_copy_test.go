@@ -91,6 +91,16 @@ func TestModelsAreCopied(t *testing.T) {
 	is.NoErr(err)
 	_, err = os.Stat(filepath.Join(there.Home, "hub", "models--org--second", "snapshots", revision, "model.gguf"))
 	is.NoErr(err)
+	// A job gets it first.
+	j.hubModel(t, filepath.Join(there.Home, "hub"), "org/third", revision, 1<<20)
+	job := []string{"--model", "org/third", "--fetch", "--nodes", here.Mac, "--ranks", "1"}
+	out, err = fulmen(append(append([]string{"plan"}, job...), "--", "true")...)
+	is.NoErr(err)
+	is.True(strings.Contains(out, "copied to "+here.Mac+" from "+there.Mac+" first"))
+	out, err = fulmen(append(append([]string{"run"}, job...), "--", "/bin/sh", "-c", `wc -c < "$FULMEN_MODEL/model.gguf"`)...)
+	t.Log(out)
+	is.NoErr(err)
+	is.True(strings.Contains(out, "1048576"))
 	out, err = fulmen("models", "copy", "org/other", "--from", there.Mac)
 	is.Equal(errExit(err), api.ExitFailed)
 	is.True(strings.Contains(out, "no such model"))

@@ -128,6 +128,9 @@ func checkModel(r api.JobRequest) error {
 		case r.Model.Revision != "":
 			return api.Errorf(api.ReasonMissingField, "request.model.model", "request.model.model: there is a revision, and no model.").
 				WithRemedy("Name the model, as `fulmen models` lists it.")
+		case r.FetchModel:
+			return api.Errorf(api.ReasonMissingField, "request.model.model", "request.fetch_model: there is no model to copy.").
+				WithRemedy("Name the model, as `fulmen models` lists it.")
 		case r.Sharding != "":
 			return api.Errorf(api.ReasonSpecConflict, "request.sharding", "request.sharding: there is no model to divide.").WithRemedy("Name the model, or leave it out.")
 		}

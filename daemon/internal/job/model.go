@@ -26,8 +26,11 @@ func (f foundModels) isOld(job api.Job, now time.Duration) bool {
 }
 
 // findModel asks the nodes that a job may use what they have of its model.
-func (j *Jobs) findModel(ctx context.Context, w api.Warrant, epoch uint64, p api.Placement) map[api.NodeID]api.FoundModel {
-	nodes := j.mayUse(p)
+func (j *Jobs) findModel(ctx context.Context, w api.Warrant, epoch uint64, spec api.JobSpec) map[api.NodeID]api.FoundModel {
+	nodes := j.mayUse(spec.Placement)
+	if spec.FetchModel { // any may be the one that has it
+		nodes = j.presence().Reached
+	}
 	answers, errs := j.look(ctx, nodes, api.PeerPreflightParams{Warrant: w, Epoch: epoch, ModelOnly: true})
 	out := map[api.NodeID]api.FoundModel{}
 	for i, n := range nodes {
@@ -54,9 +57,10 @@ func modelIn(answer api.Preflight) api.FoundModel {
 }
 
 // withoutModel are the nodes that do not have what a plan counted with, and why.
-func withoutModel(answers []api.Preflight) (nodes []api.NodeID, why []api.Cause) {
+func withoutModel(answers []api.Preflight, plan api.Plan) (nodes []api.NodeID, why []api.Cause) {
 	for _, answer := range answers {
-		if found := modelIn(answer); found.Problem != nil && len(answer.Problems) == 0 {
+		copies := slices.ContainsFunc(plan.Ranks, func(r api.PlanRank) bool { return r.Node == answer.Node && r.ModelFrom != "" })
+		if found := modelIn(answer); found.Problem != nil && len(answer.Problems) == 0 && !(copies && found.Lacks()) {
 			nodes, why = append(nodes, answer.Node), append(why, *found.Problem)
 		}
 	}

@@ -161,3 +161,25 @@ func TestWhoIsAskedForAModel(t *testing.T) {
 		}
 	})
 }
+
+// A job that may copy its model runs on Macs that lack it, from one that it may not use itself.
+func TestAModelThatIsCopied(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		w.lies(50, c)
+		request := computes()
+		request.FetchModel, request.Placement.ExcludedNodes = true, []api.NodeID{c.id}
+		request.Placement.Ranks = 2
+		id := a.submits(request)
+		job := a.until(id, api.JobSucceeded, time.Minute)
+		is.Equal(len(job.Attempts), 1)
+		for i, n := range []*machine{a, b} {
+			is.Equal(job.Attempts[0].Plan.Ranks[i].Node, n.id)
+			is.Equal(job.Attempts[0].Plan.Ranks[i].ModelFrom, c.id)
+		}
+		request.Model = api.ModelSelect{}
+		_, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: request})
+		is.Equal(api.AsError(err).Data.Reason, api.ReasonMissingField)
+	})
+}

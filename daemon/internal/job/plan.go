@@ -31,7 +31,7 @@ func (a *actor) plan() {
 	job, spec, mlx, models, before := a.state.Job, a.spec, a.mlx, a.models, a.j.changes.Load()
 	a.async(func() func() {
 		if spec.Model.Model != "" && models.isOld(job, a.j.cfg.Clock.Boot()) {
-			models = foundModels{a.j.findModel(a.j.ctx, job.Warrant(), job.Epoch, spec.Placement), job.Attempt, a.j.cfg.Clock.Boot()}
+			models = foundModels{a.j.findModel(a.j.ctx, job.Warrant(), job.Epoch, spec), job.Attempt, a.j.cfg.Clock.Boot()}
 		}
 		event, spoiled := a.j.place(a.id, job, spec, mlx, models.on)
 		return func() {
@@ -217,7 +217,7 @@ func (a *actor) preflight(e phase.Preflight) {
 			return a.events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})
 		}
 		if e.Plan.Model != nil {
-			if lacking, why := withoutModel(answers); len(lacking) > 0 {
+			if lacking, why := withoutModel(answers, e.Plan); len(lacking) > 0 {
 				cause := phase.Cause{Reason: why[0].Reason, Message: phase.Attributed(a.j.name(lacking[0]), why[0].Message)}
 				return a.events(phase.PreflightFailed{Attempt: e.Attempt, Cause: cause})
 			}

@@ -110,7 +110,7 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 			WithRemedy("Submit it again where the values are set, or retry it on " + j.name(spec.Principal.Node) + ".")
 	}
 	request := api.JobRequest{
-		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Model: spec.Model, Sharding: spec.Sharding, Placement: spec.Placement, Deadlines: spec.Deadlines,
+		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Model: spec.Model, FetchModel: spec.FetchModel, Sharding: spec.Sharding, Placement: spec.Placement, Deadlines: spec.Deadlines,
 		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept,
 		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output,
 	}
@@ -134,7 +134,7 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 		if err != nil {
 			return api.JobPlanResult{}, err
 		}
-		models = j.findModel(ctx, w, 1, spec.Placement)
+		models = j.findModel(ctx, w, 1, spec)
 	}
 	result, err := explain(nil)
 	// The MLX of the program decides too, and only the plan's nodes can say which it is.

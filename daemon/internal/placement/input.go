@@ -47,7 +47,8 @@ type Node struct {
 	// MLX is what is known of the MLX that the program will use there.
 	MLX api.ProgramMLX
 	// Model is what it has of the job's model.
-	Model *api.FoundModel
+	Model       *api.FoundModel
+	copiesModel bool // first: it has none
 	// WorkingSetBytes is the GPU's largest recommended working set.
 	WorkingSetBytes *int64
 	// AvailableBytes is what a new program could get without swapping.

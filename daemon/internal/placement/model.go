@@ -27,12 +27,21 @@ type model struct {
 }
 
 // modelOf chooses the revision: the one that most of the required nodes have, then most of
-// all, then the submitter's.
-func (in *Input) modelOf(d demand) (m model) {
+// all, then the submitter's. Where no node that can be used has the model, it is one from
+// which others may copy it.
+func (in *Input) modelOf(d demand) model {
+	m := in.modelAmong(d, func(n *Node) bool { return n.offers(d) })
+	if m.holder == nil && in.Spec.FetchModel {
+		m = in.modelAmong(d, (*Node).hasModel)
+	}
+	return m
+}
+
+func (in *Input) modelAmong(d demand, counts func(*Node) bool) (m model) {
 	type votes struct{ required, all, own int }
 	by := map[string]votes{}
 	for i := range in.Nodes {
-		if n := &in.Nodes[i]; n.offers(d) {
+		if n := &in.Nodes[i]; counts(n) {
 			v := by[n.Model.Revision]
 			v.all++
 			if slices.Contains(d.required, n.ID) {
@@ -52,10 +61,10 @@ func (in *Input) modelOf(d demand) (m model) {
 	}
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
-		if !n.offers(d) || n.Model.Revision != m.revision {
+		if !counts(n) || n.Model.Revision != m.revision {
 			continue
 		}
-		if m.holder == nil || n.ID < m.holder.ID {
+		if own := in.Spec.Principal.Node; m.holder == nil || n.ID == own || n.ID < m.holder.ID && m.holder.ID != own {
 			m.holder = n
 		}
 		if w := n.Model.WeightsBytes; w != nil && (m.weights == nil || *w > *m.weights) {
@@ -67,19 +76,37 @@ func (in *Input) modelOf(d demand) (m model) {
 
 // offers reports whether a node has the model and could take part with it now.
 func (n *Node) offers(d demand) bool {
-	return n.Model != nil && n.Model.Problem == nil && n.Reached && n.Refusal == "" &&
-		(n.State == "" || n.State == api.SelfAwake) && !slices.Contains(d.excluded, n.ID)
+	return n.hasModel() && n.Refusal == "" && (n.State == "" || n.State == api.SelfAwake) && !slices.Contains(d.excluded, n.ID)
 }
 
-// planModel plans for a job with a model. Where it asks for no memory, the fewest nodes are
-// looked for on which the model fits; where it fits on none, what is rejected are the fewest
-// on which it would if all had it, or all that have it.
+// hasModel reports whether a node in reach has the model.
+func (n *Node) hasModel() bool { return n.Model != nil && n.Model.Problem == nil && n.Reached }
+
+// planModel plans for a job with a model. A job that may copy it does so where there is no
+// place among those that have it.
 func planModel(in Input) Result {
 	d, wrong := demandOf(&in.Spec)
 	if wrong != nil {
 		return place(in)
 	}
 	in.model = in.modelOf(d)
+	r := placeModel(in, d)
+	if r.Plan != nil || !in.Spec.FetchModel || in.model.revision == "" {
+		return r
+	}
+	in.Nodes = slices.Clone(in.Nodes)
+	for i := range in.Nodes {
+		if n := &in.Nodes[i]; n.Model != nil && (n.Model.Lacks() || n.hasModel() && n.Model.Revision != in.model.revision) {
+			*n = n.withModel(in.model)
+		}
+	}
+	return placeModel(in, d)
+}
+
+// placeModel plans on nodes that have the model. Where the job asks for no memory, the fewest
+// nodes are looked for on which the model fits; where it fits on none, what is rejected are
+// the fewest on which it would if all had it, or all that have it.
+func placeModel(in Input, d demand) Result {
 	asked := in.Spec.Placement
 	if in.model.weights == nil || asked.MemoryBytes > 0 {
 		return place(in)
@@ -149,7 +176,7 @@ func (m model) on(p api.Placement, d demand, nodes int) api.Placement {
 
 // withModel is the node as it would be with the model.
 func (n Node) withModel(m model) Node {
-	n.Model = &api.FoundModel{Revision: m.revision, WeightsBytes: m.weights}
+	n.Model, n.copiesModel = &api.FoundModel{Revision: m.revision, WeightsBytes: m.weights}, true
 	return n
 }
 
@@ -204,13 +231,19 @@ func (s *state) modelRemedies() (all []api.Cause) {
 	return all
 }
 
-// addModel writes down what the ranks compute with, and which nodes are left out for it.
+// addModel writes down what the ranks compute with, which nodes copy it first, and which are
+// left out for it.
 func (w *writer) addModel() {
 	m, name := w.in.model, w.in.Spec.Model.Model
 	if name == "" {
 		return
 	}
 	w.plan.Model = &api.PlanModel{Model: name, Revision: m.revision, WeightsBytes: m.weights}
+	for rank, i := range w.order {
+		if w.nodes[i].copiesModel {
+			w.plan.Ranks[rank].ModelFrom = m.holder.ID
+		}
+	}
 	if m.weights == nil {
 		why := m.holder.Model.Unknown["weights_bytes"]
 		w.plan.Notes = append(w.plan.Notes, *hindrance(cmp.Or(why, api.ReasonSourceGone), "memory_bytes",

@@ -23,15 +23,20 @@ func lacks(reason api.Reason, files int) *api.FoundModel {
 }
 
 // placed is where a job with a model of these Macs runs, or why it does not, in words.
-func (d *scenario) placed(p api.Placement, models ...*api.FoundModel) string {
+func (d *scenario) placed(p api.Placement, fetch bool, models ...*api.FoundModel) string {
 	for i, m := range models {
 		d.nodes[i].Model = m
 	}
 	in := d.input(p, nil)
-	in.Spec.Model = api.ModelSelect{Model: "org/m"}
+	in.Spec.Model, in.Spec.FetchModel = api.ModelSelect{Model: "org/m"}, fetch
 	r := Plan(in)
 	if r.Plan != nil {
 		text := fmt.Sprintf("%s at %q, %s each", d.namesOf(nodesOf(r.Plan)), r.Plan.Model.Revision, gibibytes(r.Plan.Ranks[0].MemoryBytes))
+		for _, rank := range r.Plan.Ranks {
+			if rank.ModelFrom != "" {
+				text += "; " + d.namesOf([]api.NodeID{rank.Node}) + " copies it from " + d.namesOf([]api.NodeID{rank.ModelFrom})
+			}
+		}
 		for _, c := range r.Plan.Notes {
 			if c.Reason != api.ReasonUnencrypted && c.Reason != api.ReasonBackendNotUsed {
 				text += "; " + string(c.Reason) + ": " + c.Message
@@ -91,7 +96,44 @@ func TestWhereAModelLiesAndFits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(newScenario(3).meshed(evenly(80)).placed(c.asked, c.models...), c.want)
+			is.Equal(newScenario(3).meshed(evenly(80)).placed(c.asked, false, c.models...), c.want)
+		})
+	}
+}
+
+// A job that may copy its model does so where it fits on no Macs that have it, from one that
+// has the revision.
+func TestAModelThatIsCopiedFirst(t *testing.T) {
+	none, part := lacks(api.ReasonNoSuchModel, 0), lacks(api.ReasonModelIncomplete, 2)
+	denied := lacks(api.ReasonPermissionDenied, 0)
+	for _, c := range []struct {
+		name   string
+		asked  api.Placement
+		models []*api.FoundModel
+		want   string
+	}{
+		{"not where one has it", api.Placement{}, []*api.FoundModel{none, part, has("a", 50)},
+			`mac-2 at "a", 56 GiB each; no_such_model: mac-0 has no org/m, so it is left out; model_incomplete: mac-1 lacks 2 files of org/m, so it is left out`},
+		{"to a second, for its size", api.Placement{}, []*api.FoundModel{none, has("a", 150), denied},
+			`mac-0 mac-1 at "a", 83.5 GiB each; mac-0 copies it from mac-1; permission_denied: mac-2: org/m: The system does not allow Fulmen to read it, so it is left out`},
+		{"to those that are named", api.Placement{Nodes: ids(1, 2)}, []*api.FoundModel{has("a", 9), part, none},
+			`mac-1 mac-2 at "a", 5.9 GiB each; mac-1 copies it from mac-0; mac-2 copies it from mac-0`},
+		{"another revision too", api.Placement{Ranks: 3}, []*api.FoundModel{has("a", 30), has("b", 30), none},
+			`mac-0 mac-1 mac-2 at "a", 12 GiB each; mac-1 copies it from mac-0; mac-2 copies it from mac-0`},
+		{"from one that is excluded", api.Placement{ExcludedNodes: ids(2)}, []*api.FoundModel{none, none, has("a", 9)},
+			`mac-0 at "a", 10.8 GiB each; mac-0 copies it from mac-2`},
+		{"not where all are too small", api.Placement{MaxNodes: 2}, []*api.FoundModel{none, has("a", 300), none},
+			"not_enough_memory: mac-0 has 100 GiB of GPU memory, and a rank needs 166 GiB; not_enough_memory: mac-1 has 100 GiB of GPU memory, and a rank needs 166 GiB" +
+				" -> Ask for less memory a rank, or wait."},
+		{"not without a revision", api.Placement{Ranks: 2}, []*api.FoundModel{has("", 9), none, none},
+			"no_such_model: mac-1 has no org/m; no_such_model: mac-2 has no org/m -> mac-1 has no org/m. On mac-1, run: fulmen models copy org/m --from mac-0"},
+		{"from nowhere", api.Placement{}, []*api.FoundModel{none, none, none},
+			"no_such_model: mac-0 has no org/m; no_such_model: mac-1 has no org/m; no_such_model: mac-2 has no org/m -> " +
+				"`fulmen models` lists them. Folders of your own are named in the configuration: models.folders."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(newScenario(3).meshed(evenly(80)).placed(c.asked, true, c.models...), c.want)
 		})
 	}
 }

@@ -46,6 +46,8 @@ type Config struct {
 	Fetch func(ctx context.Context, job api.JobID, spec api.JobSpec, account prepare.Account, plan api.Plan) (directory string, err error)
 	// Model finds the job's model here, at the revision of the plan.
 	Model func(ctx context.Context, spec api.JobSpec, account prepare.Account, revision string) api.FoundModel
+	// FetchModel copies it from another node, at that revision, and says how far that is.
+	FetchModel func(ctx context.Context, spec api.JobSpec, account prepare.Account, from api.NodeID, revision string, moved func(api.ModelProgress)) error
 	// Supervisor runs the shims.
 	Supervisor native.Supervisor
 	// ShimAsAccount has the supervisor run the shim itself as the rank's account,
@@ -105,8 +107,8 @@ type Grants interface {
 
 // Times bound the steps of a rank's life.
 type Times struct {
-	// Preparing bounds copying the job's folder, preparing, and waiting for the job's
-	// other ranks; Starting the same of a job that has none of that.
+	// Preparing bounds copying the job's folder and model, preparing, and waiting for the
+	// job's other ranks; Starting the same of a job that has none of that.
 	Preparing, Starting time.Duration
 	// Handshake bounds the time until all ranks have joined.
 	Handshake time.Duration

@@ -68,6 +68,9 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 		}
 		program = prepare.Moved(program, directory)
 	}
+	if err := r.fetchModel(ctx, h, w); err != nil {
+		return shimproto.Spec{}, w.because(ctx, err)
+	}
 	if len(program.Prepare) > 0 {
 		if err := r.runPrepare(ctx, h, w, program); err != nil {
 			return shimproto.Spec{}, w.because(ctx, err)
@@ -99,22 +102,6 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec,
 	return r.shimSpec(h, w, resolved)
 }
 
-// modelPlace stands for the model's folder in the arguments of a job that has a model.
-const modelPlace = "{model}"
-
-// findModel finds the model of a job that has one, at the revision of the plan.
-func (r *Ranks) findModel(ctx context.Context, w wanted) (api.FoundModel, error) {
-	revision := ""
-	if w.Plan.Model != nil {
-		revision = w.Plan.Model.Revision
-	}
-	found := r.cfg.Model(ctx, w.spec, w.account, revision)
-	if p := found.Problem; p != nil {
-		return found, api.Errorf(p.Reason, p.Subject, "%s", p.Message).WithRemedy(p.Remedy)
-	}
-	return found, nil
-}
-
 // because prefers the reason for which a wait was ended to what it ended with.
 func (w wanted) because(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
@@ -125,7 +112,7 @@ func (w wanted) because(ctx context.Context, err error) error {
 		return err
 	}
 	reason := api.ReasonStartingTimeout
-	if w.spec.Program.Prepares() {
+	if w.spec.Prepares() {
 		reason = api.ReasonPreparingTimeout
 	}
 	return api.Errorf(reason, "", "The rank was not ready to start in time: %s.", late.Error()).WithWait(late.WaitingFor)
@@ -270,7 +257,7 @@ const homeFirst = 10 * time.Second
 
 // mayTake is how long it may take until a rank can be started.
 func (r *Ranks) mayTake(w wanted) time.Duration {
-	if w.spec.Program.Prepares() {
+	if w.spec.Prepares() {
 		return r.cfg.Times(w.spec).Preparing
 	}
 	return r.cfg.Times(w.spec).Starting

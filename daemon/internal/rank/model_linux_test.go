@@ -2,7 +2,9 @@ package rank
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -52,4 +54,83 @@ func TestARankWithAModel(t *testing.T) {
 	is.Equal(doc.Exit, nil)
 	_, printed = run(api.ModelSelect{})
 	is.Equal(printed, "{model} --at={model}/x{model}\n")
+}
+
+// A rank copies its model from the node of the plan, unless it is there by now, and all get
+// to know how far that is.
+func TestARankCopiesItsModel(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t)
+	var isHere atomic.Bool
+	var copies atomic.Int32
+	seen := make(chan api.RankFetch)
+	var why error
+	m.config = func(c *Config) {
+		c.Model = func(context.Context, api.JobSpec, prepare.Account, string) api.FoundModel {
+			if isHere.Load() {
+				return api.FoundModel{Path: "/models/a", Revision: "abc"}
+			}
+			return api.FoundModel{Problem: new(api.NewError(api.ReasonNoSuchModel, "org/m").Cause())}
+		}
+		c.FetchModel = func(ctx context.Context, _ api.JobSpec, _ prepare.Account, from api.NodeID, revision string, moved func(api.ModelProgress)) error {
+			copies.Add(1)
+			if why != nil || from != m.homeID || revision != "abc" {
+				return why
+			}
+			moved(api.ModelProgress{DoneBytes: 1, TotalBytes: 4})
+			doc := api.Rank{}
+			eventually(t, "progress", func() bool {
+				doc, _ = m.doc(api.RankRef{Job: m.job, Attempt: 1})
+				return doc.Fetching != nil
+			})
+			seen <- *doc.Fetching
+			isHere.Store(true)
+			return nil
+		}
+	}
+	m.boot()
+	start := func(change func(*api.PeerStartParams)) (api.RankRef, error) {
+		t.Helper()
+		m.job = api.NewJobID()
+		spec := m.spec("echo $FULMEN_MODEL")
+		spec.Model, spec.FetchModel = api.ModelSelect{Model: "org/m"}, true
+		p := m.params(spec)
+		p.Plan.Model = &api.PlanModel{Model: "org/m", Revision: "abc"}
+		p.Plan.Ranks[0].ModelFrom = m.homeID
+		if change != nil {
+			change(&p)
+		}
+		return p.Rank, m.start(p)
+	}
+	ref, err := start(nil)
+	is.NoErr(err)
+	is.Equal(<-seen, api.RankFetch{From: m.homeID, DoneBytes: 1, TotalBytes: 4})
+	doc := m.until(ref, api.RankExited)
+	is.Equal(m.output(ref), "/models/a\n")
+	is.Equal(doc.Fetching, nil)
+	ref, err = start(nil) // it is there by now
+	is.NoErr(err)
+	m.until(ref, api.RankExited)
+	is.Equal(copies.Load(), int32(1))
+	isHere.Store(false)
+	why = api.NewError(api.ReasonDiskFull, "")
+	ref, err = start(nil)
+	is.NoErr(err)
+	is.Equal(m.until(ref, api.RankExited).Reason, api.ReasonDiskFull)
+	_, err = start(func(p *api.PeerStartParams) { p.Plan.Ranks[0].ModelFrom = m.id })
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue)
+}
+
+// How far a copy is is published now and then, with what its rate says.
+func TestFetchProgress(t *testing.T) {
+	is := is.New(t)
+	var f fetchProgress
+	at := func(done int64, now time.Duration) *api.RankFetch {
+		return f.of(api.ModelProgress{DoneBytes: done, TotalBytes: 100}, "n", now)
+	}
+	is.Equal(f.of(api.ModelProgress{}, "n", time.Second), nil) // nothing is known
+	is.Equal(*at(40, 10*time.Second), api.RankFetch{From: "n", DoneBytes: 40, TotalBytes: 100})
+	is.Equal(at(45, 11*time.Second), nil)
+	is.Equal(*at(60, 14*time.Second), api.RankFetch{From: "n", DoneBytes: 60, TotalBytes: 100, LeftS: new(8.0)})
 }

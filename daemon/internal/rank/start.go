@@ -197,6 +197,9 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 			return bad("The shares of the plan's ranks do not add up to 1.")
 		}
 	}
+	if from := planned.ModelFrom; from != "" && (!w.spec.FetchModel || !from.Valid() || from == r.cfg.Node) {
+		return bad("The plan has rank %d copy its model from %s.", planned.Rank, from.Display())
+	}
 	if len(w.Plan.Ranks) < 2 {
 		return planned, nil
 	}

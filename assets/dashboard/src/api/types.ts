@@ -1321,7 +1321,7 @@ export interface DaemonTokensResult {
 export interface Deadlines {
   /** Ends a job that finds no place; absent = waits for ever. Unit: s. */
   placing_s?: number;
-  /** Bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has Sync or Prepare. Unit: s. */
+  /** Bounds copying the folder and the model and preparing the nodes, all of them; it counts only for a job with Sync, Prepare or FetchModel. With FetchModel the default is a day: a copy at rest ends by itself. Unit: s. */
   preparing_s?: number;
   /** Bounds spawning, from when all nodes are prepared. Unit: s. */
   starting_s?: number;
@@ -1339,7 +1339,7 @@ export interface Deadlines {
 export interface DeadlinesParams {
   /** Ends a job that finds no place; absent = waits for ever. Unit: s. */
   placing_s?: number;
-  /** Bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has Sync or Prepare. Unit: s. */
+  /** Bounds copying the folder and the model and preparing the nodes, all of them; it counts only for a job with Sync, Prepare or FetchModel. With FetchModel the default is a day: a copy at rest ends by itself. Unit: s. */
   preparing_s?: number;
   /** Bounds spawning, from when all nodes are prepared. Unit: s. */
   starting_s?: number;
@@ -2016,6 +2016,8 @@ export interface JobRequest {
   program: ProgramParams;
   /** What its ranks compute with: nodes that lack it are left out, and its size counts. */
   model?: ModelSelectParams;
+  /** Copies the model to the nodes chosen for it that lack it; they count where it fits on no others. */
+  fetch_model?: boolean;
   /** How the program divides the model; empty = tensor, where there is one. */
   sharding?: Sharding;
   /** Where it may run. */
@@ -2091,6 +2093,8 @@ export interface JobSpec {
   program: Program;
   /** What its ranks compute with: nodes that lack it are left out, and its size counts. */
   model?: ModelSelect;
+  /** Copies the model to the nodes chosen for it that lack it. */
+  fetch_model?: boolean;
   /** How the program divides the model. */
   sharding?: Sharding;
   /** Where it may run. */
@@ -3460,7 +3464,7 @@ export interface PlanLink {
 export interface PlanModel {
   /** Its name, as the job has it. */
   model: string;
-  /** The one that all ranks have; absent where their folders have none. */
+  /** The one that all ranks use; absent where their folders have none. */
   revision?: string;
   /** The size of its tensors; absent where that is not known. Unit: bytes. */
   weights_bytes?: number;
@@ -3480,6 +3484,8 @@ export interface PlanRank {
   gpu: GPUShare;
   /** Those whose RDMA device it is granted. */
   receptacles?: PortNumber[];
+  /** The node that it copies the job's model from, where its own lacks it. */
+  model_from?: NodeID;
   /** The node's own at which the rank before finds it, in the order of Hosts; of a ring only, and where that rank is on another node. The host file of a simulated node has others. */
   addresses?: IPAddress[];
 }
@@ -3851,8 +3857,10 @@ export interface Rank {
   reason?: Reason;
   /** The reason as one sentence for a person. */
   message?: string;
-  /** When its node was ready to start it, of a rank that is started with the others only: one whose program has Sync or Prepare. Until they are all ready the phase stays preparing. */
+  /** When its node was ready to start it, of a rank that is started with the others only: one whose program has Sync or Prepare, or that may copy its model. Until they are all ready the phase stays preparing. */
   prepared_at?: Time;
+  /** How far the copy of its model is, while it is preparing. */
+  fetching?: RankFetch;
   /** The program's process id. */
   pid?: number;
   /** The progress of joining the group; absent for a ring and of a job with allow_solo. */
@@ -3875,6 +3883,18 @@ export interface Rank {
   silent_since?: Time;
   /** The published ports on which the program listens now. */
   ports?: number[];
+}
+
+/** RankFetch is how far the copy of a rank's model is. */
+export interface RankFetch {
+  /** The node that has the model. */
+  from: NodeID;
+  /** What is in place. Unit: bytes. */
+  done_bytes: number;
+  /** What there is. Unit: bytes. */
+  total_bytes: number;
+  /** How long the rest takes at the present rate; absent while that is not known. Unit: s. */
+  left_s?: number;
 }
 
 /**

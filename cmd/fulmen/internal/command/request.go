@@ -125,6 +125,8 @@ func (w *wanted) model(out *api.JobRequest) error {
 	switch {
 	case out.Model.Model == "" && out.Model.Revision != "":
 		return usage("--revision is one of a model: name it with --model")
+	case out.Model.Model == "" && out.FetchModel:
+		return usage("--fetch copies a model: name it with --model")
 	case out.Model.Model == "" && out.Sharding != "":
 		return usage("--sharding divides a model: name it with --model")
 	case out.Sharding != "":
@@ -239,7 +241,7 @@ func (w *wanted) lasting() []lasting {
 	d := &w.job.Deadlines
 	return []lasting{
 		{flag: "deadline-placing", to: &d.PlacingS, usage: "give up if no place is found within this time (default: wait)"},
-		{flag: "deadline-preparing", to: &d.PreparingS, usage: "how long --sync and --prepare may take, on all nodes"},
+		{flag: "deadline-preparing", to: &d.PreparingS, usage: "how long --sync, --prepare and --fetch may take, on all nodes"},
 		{flag: "deadline-starting", to: &d.StartingS, usage: "how long starting may take, once all is prepared"},
 		{flag: "deadline-handshake", to: &d.HandshakeS, usage: "how long it may take until all ranks have joined"},
 		{flag: "deadline-run", to: &d.RunS, usage: "end it after it has run for this long (default: never)"},
@@ -380,6 +382,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.StringVar(&w.memory, "memory", "", "how much GPU memory each rank needs, such as 24GiB; with --per-node, all ranks together (default with --model: what its weights take)")
 	f.StringVar(&w.job.Model.Model, "model", "", "a model, as fulmen models lists it: run on the fewest Macs where it lies and fits, and give the program its folder in FULMEN_MODEL and for {model}")
 	f.StringVar(&w.job.Model.Revision, "revision", "", "the model's branch, commit, or its beginning (default: main, the one that most Macs have)")
+	f.BoolVar(&w.job.FetchModel, "fetch", false, "copy the model first to nodes that lack it, where it fits on no others")
 	f.StringVar((*string)(&w.job.Sharding), "sharding", "", "how the program is to divide the model, in FULMEN_SHARDING: tensor, pipeline (default tensor)")
 	f.StringVar((*string)(&p.ShareBy), "per-node", "", "give each rank its share in FULMEN_SHARE, by the memory and speed of its node: memory (default: no shares)")
 	f.StringVar((*string)(&p.GPU), "gpu", string(api.GPUExclusive), "how each rank gets the GPU: exclusive, shared, none")

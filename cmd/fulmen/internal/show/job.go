@@ -44,7 +44,7 @@ func (v View) Job(w *Page, j api.Job, ranks []api.Rank, n Names) {
 		line("exit", strconv.Itoa(*j.ExitCode))
 	}
 	line("command", commandLine(spec.Program))
-	line("model", join(", ", join(" at ", spec.Model.Model, spec.Model.Revision), string(spec.Sharding)))
+	line("model", join(", ", join(" at ", spec.Model.Model, spec.Model.Revision), string(spec.Sharding), choose(spec.FetchModel, "copied first where it is missing", "")))
 	line("in", spec.Program.Directory)
 	line("python", join(", ", spec.Program.Interpreter, spec.Program.Environment))
 	line("home", n.Of(j.Home)+epoch(j.Epoch))

@@ -72,6 +72,11 @@ func (v View) planned(w *Page, p api.Plan, n Names) {
 		}
 		fmt.Fprintf(w, "model: %s%s, %s\n", text.Clean(m.Model), text.Clean(choose(m.Revision == "", "", " at "+m.Revision)), weights)
 	}
+	for _, r := range p.Ranks {
+		if r.ModelFrom != "" {
+			fmt.Fprintf(w, "       copied to %s from %s first\n", n.Of(r.Node), n.Of(r.ModelFrom))
+		}
+	}
 	heading := []string{"RANK", "NODE", "GPU", "MEMORY", "PORTS"}
 	if p.Shares() != nil {
 		heading = slices.Insert(heading, 2, "SHARE")

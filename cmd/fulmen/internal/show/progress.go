@@ -161,13 +161,24 @@ func overWords(p api.Plan) string {
 	return "over " + string(p.Backend) + choose(p.Unencrypted, ", unencrypted", "")
 }
 
-// preparing names the nodes that are not as far as the others.
+// preparing says how far the copies of the job's model are, else which nodes are not as far
+// as the others.
 func preparing(j api.Job, ranks []api.Rank, n Names) string {
-	var late []string
+	var late, copies []string
 	for _, r := range ranks {
-		if node := nodeOfRank(j, r.Rank, n); r.Phase == api.RankPreparing && r.PreparedAt.IsZero() && !slices.Contains(late, node) {
-			late = append(late, node)
+		node := nodeOfRank(j, r.Rank, n)
+		if r.Phase != api.RankPreparing || !r.PreparedAt.IsZero() || slices.Contains(late, node) {
+			continue
 		}
+		if f := r.Fetching; f != nil && f.TotalBytes > 0 {
+			left := given(f.LeftS, func(s float64) string { return text.Duration(time.Duration(s*float64(time.Second))) + " left" })
+			copies = append(copies, join(", ", node+" "+text.Percent(float64(f.DoneBytes)/float64(f.TotalBytes)), choose(f.LeftS == nil, "", left)))
+			continue
+		}
+		late = append(late, node)
+	}
+	if len(copies) > 0 {
+		return "copying the model: " + strings.Join(copies, "; ")
 	}
 	if len(late) == 0 {
 		return ""

@@ -73,7 +73,10 @@ func (r Rules) name(n api.NodeID) string {
 // RulesOf makes the rules of a spec. What the spec leaves out is as configured.
 func RulesOf(spec api.JobSpec, times Times) Rules {
 	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 0), api.MaxStarts),
-		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Program.Prepares()}
+		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Prepares()}
+	if spec.FetchModel {
+		r.Preparing = max(r.Preparing, api.DefaultFetching)
+	}
 	set := func(d *time.Duration, s *float64) {
 		if s != nil && *s >= 0 {
 			*d = time.Duration(min(*s, 1e9) * float64(time.Second))

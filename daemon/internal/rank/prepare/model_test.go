@@ -114,3 +114,86 @@ func TestWhatANodeHasOfAModel(t *testing.T) {
 	is.Equal(refused.Model, nil)
 	is.Equal(refused.Problems[0].Reason, api.ReasonJobsNotShared)
 }
+
+// copying is a copy of a model as it goes.
+type copying struct {
+	steps []api.ModelProgress
+	close func()
+}
+
+func (c *copying) Next(context.Context) (p api.ModelProgress, isLast bool, err error) {
+	p, c.steps = c.steps[0], c.steps[1:]
+	return p, len(c.steps) == 0, nil
+}
+
+func (c *copying) Close() { c.close() }
+
+// A job's model comes from its submitter's node, or from one of which somebody may run jobs
+// as the same account; while somebody else copies it, that is waited for.
+func TestFetchModel(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "", nil)
+	key := func(n byte) api.NodeID {
+		seed := make([]byte, ed25519.SeedSize)
+		seed[0] = n
+		return api.NodeIDFromKey(ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey))
+	}
+	self, submitter, other := key(0), key(1), key(2)
+	var users []api.MappedUser
+	var asked []string
+	var refusals []error
+	open := 0
+	peers := peer.New(self, peertest.NewNetwork().Add(self), peertest.NewGate(gate.Config{Self: self, Clock: r.config.Clock,
+		Known: func(api.JobID) (gate.Known, bool) { return gate.Known{}, false }}))
+	programs := prepare.NewPrograms(prepare.ProgramsConfig{
+		Node: self, Clock: r.config.Clock, Peers: peers, Preparer: r.Preparer, Log: slog.New(slog.DiscardHandler),
+		Name: func(n api.NodeID) string { return n.Display() }, Users: func() []api.MappedUser { return users },
+		CopyModel: func(_ context.Context, who api.Principal, from api.NodeID, sel api.ModelSelect) (prepare.ModelCopy, error) {
+			asked = append(asked, who.String()+" from "+string(from)+": "+sel.Model+"@"+sel.Revision)
+			open++
+			c := &copying{steps: []api.ModelProgress{{DoneBytes: 1, TotalBytes: 2}, {DoneBytes: 2, TotalBytes: 2}}, close: func() { open-- }}
+			if len(refusals) > 0 {
+				c.steps[1].Error = api.AsError(refusals[0])
+				refusals = refusals[1:]
+			}
+			return c, nil
+		},
+	})
+	account := prepare.Account{Name: "ada", Home: r.ada.Home}
+	fetch := func(from api.NodeID) (reason api.Reason, last api.ModelProgress) {
+		spec := api.JobSpec{Principal: api.Principal{User: "bob", Node: submitter}, Model: api.ModelSelect{Model: "org/m", Revision: "main"}}
+		err := programs.FetchModel(t.Context(), spec, account, from, "abc", func(p api.ModelProgress) { last = p })
+		if err != nil {
+			reason = api.AsError(err).Data.Reason
+		}
+		return reason, last
+	}
+	reason, last := fetch(submitter)
+	is.Equal(reason, api.Reason(""))
+	is.Equal(last.DoneBytes, int64(1))
+	is.Equal(asked, []string{"ada@" + string(self) + " from " + string(submitter) + ": org/m@abc"})
+	for _, c := range []struct {
+		line api.MappedUser
+		want api.Reason
+	}{
+		{api.MappedUser{}, api.ReasonPrincipalUnmapped},
+		{api.MappedUser{Node: other, Account: "eve"}, api.ReasonPrincipalUnmapped},
+		{api.MappedUser{Node: submitter, Account: "ada"}, api.ReasonPrincipalUnmapped},
+		{api.MappedUser{Node: other, Account: "ada", Nobody: true}, api.ReasonPrincipalUnmapped},
+		{api.MappedUser{Node: other, Account: "ada"}, ""},
+		{api.MappedUser{Principal: api.Principal{User: "x", Node: other}, Account: "ada"}, ""},
+		{api.MappedUser{Members: true, Account: "ada"}, ""},
+	} {
+		users = []api.MappedUser{c.line}
+		reason, _ := fetch(other)
+		is.Equal(reason, c.want)
+	}
+	refusals = []error{api.NewError(api.ReasonDiskFull, "")}
+	reason, _ = fetch(submitter)
+	is.Equal(reason, api.ReasonDiskFull)
+	asked, refusals = nil, []error{api.NewError(api.ReasonModelCopying, "")}
+	reason, _ = fetch(submitter)
+	is.Equal(reason, api.Reason(""))
+	is.Equal(len(asked), 2)
+	is.Equal(open, 0)
+}

@@ -38,6 +38,8 @@ type ProgramsConfig struct {
 	Self string
 	// Model is one of the models of the account that somebody's jobs have here.
 	Model func(ctx context.Context, who api.Principal, sel api.ModelSelect) (api.ModelShowResult, error)
+	// CopyModel begins to copy a model of another node to the account of a person here.
+	CopyModel func(ctx context.Context, who api.Principal, from api.NodeID, sel api.ModelSelect) (ModelCopy, error)
 	// Users are the lines of the map of accounts.
 	Users func() []api.MappedUser
 	// Job is what is known of a job that counts.
@@ -45,6 +47,13 @@ type ProgramsConfig struct {
 	// Name is what people call a node.
 	Name func(api.NodeID) string
 	Log  *slog.Logger
+}
+
+// ModelCopy is a copy of a model to this node. Next waits for how far it is, and says
+// whether that is the last; Close ends it.
+type ModelCopy interface {
+	Next(ctx context.Context) (p api.ModelProgress, isLast bool, err error)
+	Close()
 }
 
 // Programs has the folders and interpreters of jobs at hand on this node: it says what
