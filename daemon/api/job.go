@@ -97,6 +97,8 @@ type Attempt struct {
 	FirstFailed *int `json:"first_failed,omitempty"`
 	// ExitCode is the first failing rank's own, or 0.
 	ExitCode *int `json:"exit_code,omitempty"`
+	// ReadyAt is when it was ready first: when its readiness probe had passed, else when all ranks ran.
+	ReadyAt Time `json:"ready_at,omitzero"`
 	// Uncounted says that it failed before any rank had joined and does not count against the retries.
 	Uncounted bool `json:"uncounted,omitempty"`
 	// Replanned says that nothing of it was started: what its nodes have does not fit its plan, and another was made at once.
@@ -179,8 +181,11 @@ type JobRequest struct {
 	AllowSolo bool `json:"allow_solo,omitempty"`
 	// Publish are ports of rank 0 made reachable elsewhere.
 	Publish []Publish `json:"publish,omitempty"`
-	// Kept says that nothing expires: the job may be started, and started again, until it ends or is deleted.
+	// Kept says that the job is to be there: nothing expires, and whatever ends it, it is started again, until somebody
+	// stops it, or it has ended KeptInARow times in a row for one cause without having been ready for KeptReady.
 	Kept bool `json:"kept,omitempty"`
+	// Probes say how it is known that what rank 0 serves works.
+	Probes *Probes `json:"probes,omitempty"`
 	// Detached says that the job goes on without its client.
 	Detached bool `json:"detached,omitempty"`
 	// Output is what becomes of the job's output when it is deleted; empty = delete.
@@ -194,7 +199,7 @@ func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
 		Program: r.Program, Model: r.Model, FetchModel: r.FetchModel, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
-		Kept: r.Kept, Detached: r.Detached, Output: r.Output,
+		Kept: r.Kept, Probes: r.Probes, Detached: r.Detached, Output: r.Output,
 	}
 	if s.Output == "" {
 		s.Output = OutputDelete
@@ -244,6 +249,8 @@ type JobSummary struct {
 	CountedAttempts int `json:"counted_attempts,omitempty"`
 	// MaxAttempts is how many of these there may be.
 	MaxAttempts int `json:"max_attempts,omitempty"`
+	// ReadyAt is when the current attempt was ready first; absent before, and while it is not ready.
+	ReadyAt Time `json:"ready_at,omitzero"`
 	// Joined counts the ranks that have joined; in handshake.
 	Joined int `json:"joined,omitempty"`
 	// Ranks counts the ranks.
@@ -277,8 +284,10 @@ type JobSpec struct {
 	// ExpiresAt is until when something may be started by it, SpecLifetime after SubmittedAt at most; absent where Kept. What
 	// runs then runs on.
 	ExpiresAt Time `json:"expires_at,omitzero"`
-	// Kept says that it may be started for as long as the submitter's node is a member.
+	// Kept says that it may be started for as long as the submitter's node is a member, and is whenever it has ended.
 	Kept bool `json:"kept,omitempty"`
+	// Probes say how it is known that what rank 0 serves works.
+	Probes *Probes `json:"probes,omitempty"`
 	// Look says that nodes are only asked what they have: nothing is started by it.
 	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default that of its script or module, else of its program.

@@ -56,6 +56,10 @@ type Rank struct {
 	// SilentSince is since when its RDMA devices have carried nothing, once that is a minute.
 	// Unknown where the system does not count what a device carries, as macOS does not.
 	SilentSince Time `json:"silent_since,omitzero"`
+	// ReadyAt is since when its readiness probe passes; absent while it does not, and where there is none.
+	ReadyAt Time `json:"ready_at,omitzero"`
+	// NotReady is what its probe said last, while it does not pass.
+	NotReady string `json:"not_ready,omitempty"`
 	// Ports are the published ports on which the program listens now.
 	Ports []int `json:"ports,omitempty"`
 }

@@ -420,6 +420,12 @@ const (
 	ReasonRankOutOfMemory Reason = "rank_out_of_memory"
 	// ReasonRankLost: What became of the rank is not known.
 	ReasonRankLost Reason = "rank_lost"
+	// ReasonNotReady: Its readiness probe does not pass.
+	ReasonNotReady Reason = "not_ready"
+	// ReasonProbeFailed: A probe of the program failed for good.
+	ReasonProbeFailed Reason = "probe_failed"
+	// ReasonProgramEnded: The program ended by itself, and is started again.
+	ReasonProgramEnded Reason = "program_ended"
 	// ReasonRankStopped: A signal stopped a rank.
 	ReasonRankStopped Reason = "rank_stopped"
 	// ReasonShimSilent: The process that holds a rank does not answer.
@@ -751,6 +757,9 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonRankCrashed, Text: "A rank crashed.", Remedy: "Its output is in the logs."},
 		{Reason: ReasonRankOutOfMemory, Code: CodeExhausted, Text: "The system ended a rank for its use of memory.", Remedy: "Ask for more memory a rank, or use more nodes."},
 		{Reason: ReasonRankLost, Code: CodeUnreachable, Text: "What became of the rank is not known."},
+		{Reason: ReasonNotReady, Text: "Its readiness probe does not pass."},
+		{Reason: ReasonProbeFailed, Code: CodePrecondition, Text: "A probe of the program failed for good.", Remedy: "Its output is in the logs."},
+		{Reason: ReasonProgramEnded, Code: CodePrecondition, Text: "The program ended by itself, and is started again."},
 		{Reason: ReasonRankStopped, Text: "A signal stopped a rank.", Remedy: "Continue it (kill -CONT PID), or stop the job."},
 		{Reason: ReasonShimSilent, Text: "The process that holds a rank does not answer.", Remedy: "Continue it (kill -CONT PID) where a signal stopped it, or restart the Mac."},
 		{Reason: ReasonLeaseExpired, Code: CodeDeadline, Text: "The rank was ended because it heard nothing from the node that keeps the job.", Command: "fulmen nodes"},

@@ -42,6 +42,7 @@ func TestJobs(t *testing.T) {
 		{"retry and delete", j.testRetry},
 		{"what a file declares", j.testApply},
 		{"silence", j.testSilence},
+		{"what is kept", j.testKept},
 		{"where a model lies", j.testModel},
 		{"a model over two ranks", j.testGenerate},
 		{"a chat", j.testChat},

@@ -1,8 +1,11 @@
 package job
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -69,8 +72,41 @@ func checkRequest(r api.JobRequest) error {
 	case r.Output != "" && !r.Output.Valid():
 		return bad("request.output", "Use delete or keep.", "%q is not a policy", r.Output)
 	}
-	return checkPublish(r.Publish)
+	return cmp.Or(checkProbes(r.Probes), checkPublish(r.Publish))
 }
+
+// checkProbes refuses probes that cannot be made.
+func checkProbes(all *api.Probes) error {
+	for name, p := range all.All() {
+		field := "request.probes." + name
+		switch u, err := url.ParseRequestURI(p.Path); {
+		case p.Port < 1 || p.Port > 65535:
+			return bad(field+".port", "Use 1 to 65535.", "%d is no port", p.Port)
+		case p.Path != "" && (err != nil || p.Path[0] != '/' || u.Host != ""):
+			return bad(field+".path", "Begin it with a slash, as in /health.", "%.80q is no path", p.Path)
+		case p.Path == "" && p.Body != "":
+			return bad(field+".body", "Name the path to post it to.", "there is no path for it")
+		case p.Body != "" && !json.Valid([]byte(p.Body)):
+			return bad(field+".body", "Give JSON.", "it is not JSON")
+		case p.FailureThreshold < 0 || p.FailureThreshold > maxProbes:
+			return bad(field+".failure_threshold", fmt.Sprintf("Use 1 to %d, or 0 for the default.", maxProbes), "%d is out of range", p.FailureThreshold)
+		case !(p.PeriodS == 0 || p.PeriodS >= 1 && p.PeriodS <= maxProbeS):
+			return bad(field+".period_s", fmt.Sprintf("Use 1 to %d, or 0 for the default.", maxProbeS), "%g is out of range", p.PeriodS)
+		case !(p.TimeoutS == 0 || p.TimeoutS >= 0.1 && p.TimeoutS <= maxProbeS):
+			return bad(field+".timeout_s", fmt.Sprintf("Use 0.1 to %d, or 0 for the default.", maxProbeS), "%g is out of range", p.TimeoutS)
+		}
+		if err := cmp.Or(checkText(field+".path", p.Path, maxText), checkText(field+".body", p.Body, maxProbeBody)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	// maxProbes is how often in a row a probe may fail, maxProbeS how long it may take and rest.
+	maxProbes, maxProbeS = 100_000, 3600
+	maxProbeBody         = 16 << 10
+)
 
 // checkText refuses text that would break a screen or a log.
 func checkText(field, text string, most int) error {

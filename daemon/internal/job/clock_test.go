@@ -107,7 +107,9 @@ func TestAKeptJobHasNoExpiry(t *testing.T) {
 		late := int64(2 * api.SpecLifetime)
 		a.step.Store(late)
 		b.step.Store(late)
-		a.until(id, api.JobSucceeded, 2*time.Minute)
+		a.until(id, api.JobBackoff, 2*time.Minute) // its program has ended, and is started again
+		is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: id}))
+		a.until(id, api.JobStopped, 2*time.Minute)
 		ordinary := a.submits(program(words("sleep", "1s"), a))
 		a.until(ordinary, api.JobSucceeded, 2*time.Minute)
 		remembers := func() (kept, other bool) {

@@ -86,6 +86,9 @@ func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	}
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
 		plan := job.Attempts[n-1].Plan
+		if now.Phase == api.JobRunning && now.Reason != api.ReasonNotReady {
+			s.ReadyAt = job.Attempts[n-1].ReadyAt
+		}
 		s.Backend, s.Ranks, s.Joined = plan.Backend, len(plan.Ranks), len(job.Attempts[n-1].Joined)
 		for _, r := range plan.Ranks {
 			if !slices.Contains(s.Nodes, r.Node) {

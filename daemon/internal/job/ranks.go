@@ -206,9 +206,12 @@ func (a *actor) rankReported(d rankDoc) {
 			a.event(phase.RankFailing(ended))
 			return
 		}
-		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: reported.State, Missing: reported.Missing, Prepared: !r.PreparedAt.IsZero()}
+		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: reported.State, Missing: reported.Missing, Prepared: !r.PreparedAt.IsZero(),
+			Ready: !r.ReadyAt.IsZero()}
 		if r.Reason == api.ReasonRankStopped || r.Reason == api.ReasonShimSilent {
 			e.Trouble = phase.Cause{Reason: r.Reason, Message: ended.Message}
+		} else if r.NotReady != "" {
+			e.Trouble = phase.Cause{Reason: api.ReasonNotReady, Message: r.NotReady}
 		}
 		a.event(e)
 	}

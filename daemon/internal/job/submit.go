@@ -111,7 +111,7 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 	}
 	request := api.JobRequest{
 		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Model: spec.Model, FetchModel: spec.FetchModel, Sharding: spec.Sharding, Placement: spec.Placement, Deadlines: spec.Deadlines,
-		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept,
+		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept, Probes: spec.Probes,
 		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output,
 	}
 	return j.Submit(ctx, c, api.JobSubmitParams{Request: request, Environment: values})

@@ -48,10 +48,19 @@ func (r *Ranks) takeEnd(home gate.Home, p api.PeerEndParams) error {
 
 // EndHere ends a rank for a reason of this node's own, as its home would.
 func (r *Ranks) EndHere(rank api.RankRef, reason api.Reason, grace time.Duration) error {
+	return r.endHere(rank, reason, "", grace)
+}
+
+// EndUnanswered ends a rank of which a probe has failed for good.
+func (r *Ranks) EndUnanswered(rank api.RankRef, message string) error {
+	return r.endHere(rank, api.ReasonProbeFailed, message, r.cfg.Times(api.JobSpec{}).FailedGrace)
+}
+
+func (r *Ranks) endHere(rank api.RankRef, reason api.Reason, message string, grace time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	defer r.cfg.Changed()
-	return r.endLocked(api.PeerEndParams{Job: rank.Job, Attempt: rank.Attempt, Ranks: []int{rank.Rank}, Reason: reason, GraceS: grace.Seconds()}, false)
+	return r.endLocked(api.PeerEndParams{Job: rank.Job, Attempt: rank.Attempt, Ranks: []int{rank.Rank}, Reason: reason, Message: message, GraceS: grace.Seconds()}, false)
 }
 
 // endLocked takes the order to end ranks of an attempt. isNew says that the job's

@@ -219,6 +219,22 @@ func (r *Ranks) SetPorts(ref api.RankRef, ports []int) {
 	r.reportLocked(ref)
 }
 
+// SetReady says since when what a rank serves is ready, or why it is not. Of a rank that has
+// ended it is not noted.
+func (r *Ranks) SetReady(ref api.RankRef, isReady bool, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[ref]
+	if h == nil || h.Doc.Phase.Ended() || isReady && !h.Doc.ReadyAt.IsZero() || !isReady && h.Doc.NotReady == why {
+		return
+	}
+	h.Doc.ReadyAt, h.Doc.NotReady = api.Time{}, why
+	if isReady {
+		h.Doc.ReadyAt, h.Doc.NotReady = r.now(), ""
+	}
+	r.reportLocked(ref)
+}
+
 // TakePort takes an address out of the node's table of ports, unless somebody has
 // it or has had it lately.
 func (r *Ranks) TakePort(a netip.AddrPort) bool {

@@ -47,6 +47,10 @@ type Ranks interface {
 	PID(rank api.RankRef) int
 	// SetPorts says which of its published ports are open.
 	SetPorts(rank api.RankRef, open []int)
+	// SetReady says whether what it serves is ready, or why it is not.
+	SetReady(rank api.RankRef, isReady bool, why string)
+	// EndUnanswered ends one of which a probe has failed for good.
+	EndUnanswered(rank api.RankRef, message string) error
 }
 
 // MaxConnections is how many connections one job may have at once: as many as a member

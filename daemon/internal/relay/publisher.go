@@ -118,7 +118,7 @@ func (r *Relay) settle(id api.JobID) {
 // Spawned follows the ports of a rank of this node that has just been started.
 func (r *Relay) Spawned(ref api.RankRef) {
 	spec, _, found := r.known(ref.Job)
-	if !found || ref.Rank != 0 || len(spec.Publish) == 0 {
+	if !found || ref.Rank != 0 || len(spec.Publish) == 0 && spec.Probes == nil {
 		return
 	}
 	pid := r.cfg.Ranks.PID(ref)
@@ -129,7 +129,9 @@ func (r *Relay) Spawned(ref api.RankRef) {
 	for _, one := range spec.Publish {
 		ports = append(ports, one.Port)
 	}
-	r.serve(ref, pid, ports, func(open []int) { r.cfg.Ranks.SetPorts(ref, open) })
+	if s := r.serve(ref, pid, ports, func(open []int) { r.cfg.Ranks.SetPorts(ref, open) }); s != nil && spec.Probes != nil {
+		go (&prober{Relay: r, rank: ref, try: s.probe}).run(s.ctx, *spec.Probes)
+	}
 }
 
 // Ended ends that, and the connections to them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -40,10 +41,21 @@ type ranksHere struct {
 	here bool
 	pid  int
 	open [][]int
+	// ready takes what probes come to.
+	ready chan string
 }
 
-func (r *ranksHere) IsHere(api.RankRef) bool            { return r.here }
-func (r *ranksHere) PID(api.RankRef) int                { return r.pid }
+func (r *ranksHere) IsHere(api.RankRef) bool { return r.here }
+func (r *ranksHere) PID(api.RankRef) int     { return r.pid }
+func (r *ranksHere) SetReady(_ api.RankRef, isReady bool, why string) {
+	r.ready <- fmt.Sprintf("%v %s", isReady, why)
+}
+
+func (r *ranksHere) EndUnanswered(_ api.RankRef, message string) error {
+	r.ready <- "end: " + message
+	return nil
+}
+
 func (r *ranksHere) SetPorts(_ api.RankRef, open []int) { r.open = append(r.open, open) }
 
 const theirJob = api.JobID("j00000001")

@@ -22,6 +22,8 @@ type served struct {
 	ports  []int
 	notify func(open []int)
 	conns  conns
+	ctx    context.Context // ends with it
+	stop   context.CancelFunc
 
 	mu    sync.Mutex
 	open  []int                    // in ascending order
@@ -38,13 +40,15 @@ const checkEvery = time.Second
 // serve follows a rank of this node that publishes ports, until [Relay.Ended]. Notify
 // is given the ports on which the processes of its group (a process group or session
 // of that number) listen, in ascending order, each time that changes; calls come one
-// at a time.
-func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int)) {
-	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), notify: notify, seen: map[int]native.Listening{}}
+// at a time. It gives nil where the relay is closed.
+func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int)) *served {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), notify: notify, seen: map[int]native.Listening{}, ctx: ctx, stop: stop}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return
+		stop()
+		return nil
 	}
 	before := r.served[rank]
 	r.served[rank] = s
@@ -53,6 +57,7 @@ func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open
 		before.shut()
 	}
 	go s.check()
+	return s
 }
 
 // check looks which ports are open. While one is missing it looks again: no
@@ -142,6 +147,7 @@ func (s *served) shut() {
 		s.timer.Stop()
 	}
 	s.mu.Unlock()
+	s.stop()
 	s.conns.shut()
 }
 

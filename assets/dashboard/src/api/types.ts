@@ -833,6 +833,8 @@ export interface Attempt {
   first_failed?: number;
   /** The first failing rank's own, or 0. */
   exit_code?: number;
+  /** When it was ready first: when its readiness probe had passed, else when all ranks ran. */
+  ready_at?: Time;
   /** Says that it failed before any rank had joined and does not count against the retries. */
   uncounted?: boolean;
   /** Says that nothing of it was started: what its nodes have does not fit its plan, and another was made at once. */
@@ -2034,8 +2036,10 @@ export interface JobRequest {
   allow_solo?: boolean;
   /** Ports of rank 0 made reachable elsewhere. */
   publish?: PublishParams[];
-  /** Says that nothing expires: the job may be started, and started again, until it ends or is deleted. */
+  /** Says that the job is to be there: nothing expires, and whatever ends it, it is started again, until somebody stops it, or it has ended KeptInARow times in a row for one cause without having been ready for KeptReady. */
   kept?: boolean;
+  /** Say how it is known that what rank 0 serves works. */
+  probes?: ProbesParams;
   /** Says that the job goes on without its client. */
   detached?: boolean;
   /** What becomes of the job's output when it is deleted; empty = delete. */
@@ -2079,8 +2083,10 @@ export interface JobSpec {
   roster?: string[];
   /** Until when something may be started by it, SpecLifetime after SubmittedAt at most; absent where Kept. What runs then runs on. */
   expires_at?: Time;
-  /** Says that it may be started for as long as the submitter's node is a member. */
+  /** Says that it may be started for as long as the submitter's node is a member, and is whenever it has ended. */
   kept?: boolean;
+  /** Say how it is known that what rank 0 serves works. */
+  probes?: Probes;
   /** Says that nodes are only asked what they have: nothing is started by it. */
   look?: boolean;
   /** What screens show; by default that of its script or module, else of its program. */
@@ -2171,6 +2177,8 @@ export interface JobSummary {
   counted_attempts?: number;
   /** How many of these there may be. */
   max_attempts?: number;
+  /** When the current attempt was ready first; absent before, and while it is not ready. */
+  ready_at?: Time;
   /** Counts the ranks that have joined; in handshake. */
   joined?: number;
   /** Counts the ranks. */
@@ -3526,6 +3534,64 @@ export interface Preflight {
   problems?: Cause[];
 }
 
+/** Probe is one of them: an HTTP request where it has a path, else a connection. */
+export interface Probe {
+  /** Where the program listens. */
+  port: number;
+  /** What is asked for, with its query, such as /health. 200 to 399 is success. */
+  path?: string;
+  /** JSON that is posted there, such as a real request; without one it is a GET. */
+  body?: string;
+  /** How long it rests between two; 0 = 10. Until it is ready for the first time it is asked every second. Unit: s. */
+  period_s?: number;
+  /** How long an answer may take; 0 = 5. Unit: s. */
+  timeout_s?: number;
+  /** How many failures in a row count; 0 = 3, for startup 600. */
+  failure_threshold?: number;
+}
+
+/** Probe is one of them: an HTTP request where it has a path, else a connection. */
+export interface ProbeParams {
+  /** Where the program listens. */
+  port: number;
+  /** What is asked for, with its query, such as /health. 200 to 399 is success. */
+  path?: string;
+  /** JSON that is posted there, such as a real request; without one it is a GET. */
+  body?: string;
+  /** How long it rests between two; 0 = 10. Until it is ready for the first time it is asked every second. Unit: s. */
+  period_s?: number;
+  /** How long an answer may take; 0 = 5. Unit: s. */
+  timeout_s?: number;
+  /** How many failures in a row count; 0 = 3, for startup 600. */
+  failure_threshold?: number;
+}
+
+/**
+ * Probes are those of what rank 0 serves, as Kubernetes has them. They are made by the node
+ * of rank 0, to ports of the loopback at which a process of the rank listens.
+ */
+export interface Probes {
+  /** Tried until it succeeds; the others begin then. Where it fails for good the rank is ended. */
+  startup?: Probe;
+  /** Says whether the job can be used now. */
+  readiness?: Probe;
+  /** Ends the rank, and so the attempt, where it fails for good. */
+  liveness?: Probe;
+}
+
+/**
+ * Probes are those of what rank 0 serves, as Kubernetes has them. They are made by the node
+ * of rank 0, to ports of the loopback at which a process of the rank listens.
+ */
+export interface ProbesParams {
+  /** Tried until it succeeds; the others begin then. Where it fails for good the rank is ended. */
+  startup?: ProbeParams;
+  /** Says whether the job can be used now. */
+  readiness?: ProbeParams;
+  /** Ends the rank, and so the attempt, where it fails for good. */
+  liveness?: ProbeParams;
+}
+
 /** Program is what a job's ranks execute and in what surroundings. */
 export interface Program {
   /** The program and its arguments; of a built-in one the arguments alone. */
@@ -3881,6 +3947,10 @@ export interface Rank {
   mlx?: ProgramMLX;
   /** Since when its RDMA devices have carried nothing, once that is a minute. Unknown where the system does not count what a device carries, as macOS does not. */
   silent_since?: Time;
+  /** Since when its readiness probe passes; absent while it does not, and where there is none. */
+  ready_at?: Time;
+  /** What its probe said last, while it does not pass. */
+  not_ready?: string;
   /** The published ports on which the program listens now. */
   ports?: number[];
 }
@@ -4783,6 +4853,7 @@ export type KnownReason =
   | "not_in_applications"
   | "not_in_scenario"
   | "not_measured"
+  | "not_ready"
   | "not_simulated"
   | "not_supported_by_hardware"
   | "not_supported_by_os"
@@ -4810,7 +4881,9 @@ export type KnownReason =
   | "prepare_failed"
   | "preparing_timeout"
   | "principal_unmapped"
+  | "probe_failed"
   | "probe_token_invalid"
+  | "program_ended"
   | "program_missing"
   | "program_mlx_missing"
   | "program_not_executable"

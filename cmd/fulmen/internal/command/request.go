@@ -254,6 +254,7 @@ func (w *wanted) lasting() []lasting {
 func (w *wanted) streams(out *api.JobRequest, a App) error {
 	p := &out.Program
 	one := out.Placement.Ranks == 1
+	out.Detached = out.Detached || out.Kept
 	if p.Stdin != "" {
 		if _, err := oneOf[api.StdinTarget]("--stdin", string(p.Stdin)); err != nil {
 			return err
@@ -261,9 +262,9 @@ func (w *wanted) streams(out *api.JobRequest, a App) error {
 	}
 	switch {
 	case out.Detached && p.Stdin != "" && p.Stdin != api.StdinNone:
-		return usage("a detached job gets no input: use --stdin none with --detach")
+		return usage("a detached job gets no input: use --stdin none with --detach or --keep")
 	case out.Detached && p.Terminal:
-		return usage("--detach and --tty contradict each other")
+		return usage("--detach, or --keep, and --tty contradict each other")
 	case out.Detached:
 		p.Stdin = api.StdinNone
 		return nil
@@ -278,6 +279,31 @@ func (w *wanted) streams(out *api.JobRequest, a App) error {
 		if p.Terminal {
 			p.Stdin = api.StdinRank0
 		}
+	}
+	return nil
+}
+
+// probe takes PORT, or PORT/PATH.
+func (w *wanted) probe(flag, text string) error {
+	number, path, isHTTP := strings.Cut(text, "/")
+	port, err := strconv.Atoi(number)
+	if err != nil {
+		return usage("write it as 8080/health, or 8080 for a connection alone")
+	}
+	one := &api.Probe{Port: port}
+	if isHTTP {
+		one.Path = "/" + path
+	}
+	if w.job.Probes == nil {
+		w.job.Probes = &api.Probes{}
+	}
+	switch flag {
+	case "startup-probe":
+		w.job.Probes.Startup = one
+	case "readiness-probe":
+		w.job.Probes.Readiness = one
+	default:
+		w.job.Probes.Liveness = one
 	}
 	return nil
 }
@@ -439,6 +465,14 @@ func (w *wanted) streamFlags(c *cobra.Command) {
 	f.StringVar((*string)(&w.job.Program.Stdin), "stdin", "", "which ranks read this input: all, 0, none (default all; with --detach none)")
 	f.BoolVarP(&w.job.Program.Terminal, "tty", "t", false, "give rank 0 a terminal (default: on a terminal, with one rank or --stdin 0)")
 	f.BoolVarP(&w.job.Detached, "detach", "d", false, "print the job's id and return; the job goes on")
+	f.BoolVar(&w.job.Kept, "keep", false, "as --detach, and start it again whatever ends it, until it is stopped")
+	for name, usage := range map[string]string{
+		"startup-probe":   "try rank 0's PORT, or GET PORT/PATH, until it answers; end the job where it never does",
+		"readiness-probe": "the same all the time, as PORT or PORT/PATH: the job is ready while it answers",
+		"liveness-probe":  "the same, as PORT or PORT/PATH: the attempt ends where it fails 3 times in a row",
+	} {
+		f.Func(name, usage, func(text string) error { return w.probe(name, text) })
+	}
 	words(c, "stdin", api.StdinTarget("").Values())
 }
 

@@ -31,9 +31,12 @@ func (m *step) fail(f Failure) {
 	}
 }
 
+// whileItLives are the timers of an attempt that is not being ended.
+var whileItLives = []TimerKind{TimerPreparing, TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew}
+
 // ending ends all ranks and waits until each is known to have ended.
 func (m *step) ending() {
-	m.stop(TimerPreparing, TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
+	m.stop(whileItLives...)
 	m.preparing = false
 	why := Cause{}
 	if m.Cause != nil {
@@ -104,6 +107,10 @@ func (m *step) finishIfEnded() {
 	m.stop(TimerLease, TimerEnd)
 	if isDeadline := m.Cause != nil && m.Cause.deadline; !isDeadline && !slices.ContainsFunc(m.Ranks, func(r Rank) bool { return !r.well }) {
 		m.allWell()
+	}
+	if m.Cause == nil && m.Rules.Kept && m.Job.StopRequested == nil {
+		m.stop(whileItLives...)
+		m.fail(Failure{Cause: Cause{Reason: api.ReasonProgramEnded}, Rank: -1})
 	}
 	failure := m.Cause
 	m.closeAttempt()

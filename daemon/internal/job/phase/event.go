@@ -92,6 +92,8 @@ type RankAt struct {
 	Missing []int
 	// Prepared says that its node is ready to start it with the others.
 	Prepared bool
+	// Ready says that its readiness probe passes.
+	Ready bool
 	// Trouble is what its node says that keeps it from going on; empty while nothing does.
 	Trouble Cause
 }

@@ -15,7 +15,7 @@ func FuzzNext(f *testing.F) {
 	f.Add([]byte{0, 2, 0, 14, 0, 0, 15, 1, 0, 18, 2, 1})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := rules()
-		r.Retries, r.Placing, r.Prepares = 1, 1, len(in)%3 == 1
+		r.Retries, r.Placing, r.Prepares, r.Kept = 1, 1, len(in)%3 == 1, len(in)%5 == 2
 		s, _ := Accept(nodeID(0), api.Job{}, r, at(0))
 		reports := 0
 		for i := 0; i+2 < len(in) && i < 600; i += 3 {

@@ -28,7 +28,15 @@ func (e RankAt) home(m *step) {
 	if moved {
 		m.advance()
 	}
+	m.readied(e.Ready)
 	m.reportTrouble()
+}
+
+// readied notes when the attempt was ready first.
+func (m *step) readied(isReady bool) {
+	if a := m.attempt(); isReady && m.Job.Phase == api.JobRunning && a.ReadyAt.IsZero() {
+		a.ReadyAt, m.dirty = m.at, true
+	}
 }
 
 // reportTrouble says which rank does not go on, and why, while the job is as it was. The
@@ -82,6 +90,7 @@ func (m *step) advance() {
 		m.stop(TimerPlacing, TimerStarting, TimerHandshake)
 		m.ran, m.isOver = true, false
 		m.enter(api.JobRunning, Cause{})
+		m.readied(!m.Rules.Probed)
 		if m.Rules.Run > 0 {
 			m.start(TimerRun, m.Rules.Run-m.ranFor())
 		}

@@ -24,6 +24,10 @@ func (m *step) mayRetry(f Failure) bool {
 	a := m.attempt()
 	m.failedRuns++
 	isFinal := f.Final || m.forgot || f.Reason == api.ReasonRunTooLong
+	if m.Rules.Kept {
+		m.ran = true // its back-off is the long one
+		return !isFinal && m.mayKeep()
+	}
 	if m.ran = m.ran || m.handshakes() && len(a.Joined) == len(m.Ranks); m.ran {
 		m.Job.CountedAttempts = 0
 		return !isFinal && m.takeRetry()
@@ -40,6 +44,26 @@ func (m *step) mayRetry(f Failure) bool {
 		return true
 	}
 	return m.takeRetry()
+}
+
+// mayKeep reports whether a kept job is started again: not after it has ended too often in a
+// row for one cause, which it would again.
+func (m *step) mayKeep() bool {
+	last, inARow := m.attempt(), 0
+	for _, a := range slices.Backward(m.Job.Attempts) {
+		isLong := !a.ReadyAt.IsZero() && a.EndedAt.Sub(a.ReadyAt.Time) >= api.KeptReady
+		switch {
+		case a.StartedAt.IsZero(): // it did not begin
+			continue
+		case isLong && a.Attempt == last.Attempt:
+			m.failedRuns = 1
+		}
+		if isLong || a.Reason != last.Reason {
+			break
+		}
+		inARow++
+	}
+	return inARow < api.KeptInARow
 }
 
 // takeRetry takes one of the retries, if there is one.

@@ -44,6 +44,10 @@ type Rules struct {
 	// Prepares says that the nodes have to be prepared, which takes one longer than
 	// another: no program is started before all are.
 	Prepares bool
+	// Kept says that whatever ends the job, it is started again.
+	Kept bool
+	// Probed says that its readiness is probed.
+	Probed bool
 	// AllowSolo says that no rank has to join the group: none is waited for to do so.
 	AllowSolo bool
 	// Placing, Run and Silence bound these times; 0 = no bound.
@@ -73,7 +77,8 @@ func (r Rules) name(n api.NodeID) string {
 // RulesOf makes the rules of a spec. What the spec leaves out is as configured.
 func RulesOf(spec api.JobSpec, times Times) Rules {
 	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 0), api.MaxStarts),
-		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Prepares()}
+		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Prepares(),
+		Kept: spec.Kept, Probed: spec.Probes != nil && spec.Probes.Readiness != nil}
 	if spec.FetchModel {
 		r.Preparing = max(r.Preparing, api.DefaultFetching)
 	}

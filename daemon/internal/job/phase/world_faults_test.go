@@ -212,7 +212,7 @@ func TestRandomSchedules(t *testing.T) {
 	for seed := range testkit.Upto(t, rounds) {
 		r := rules()
 		r.Retries = int(seed % 3)
-		r.Prepares = seed%4 == 3
+		r.Prepares, r.Kept = seed%4 == 3, seed%7 == 6
 		w := newWorld(t, seed, 2+int(seed%4), r)
 		home := w.nodes[w.rng.IntN(len(w.nodes))]
 		home.has = true
@@ -252,6 +252,12 @@ func TestRandomSchedules(t *testing.T) {
 			for _, p := range w.procs {
 				p.die(exit(0))
 			}
+		}
+		if r.Kept { // it goes on until somebody stops it
+			for _, m := range w.nodes {
+				m.notify(StopAsked{})
+			}
+			w.run(w.now + time.Minute)
 		}
 		w.mustBeOver()
 		if len(w.starts) > 1 {

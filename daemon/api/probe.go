@@ -1,0 +1,51 @@
+package api
+
+import "time"
+
+const (
+	// KeptInARow is how often in a row a kept job may end for one cause until it counts as failed.
+	KeptInARow = 4
+	// KeptReady is how long it has to be ready for that to begin anew.
+	KeptReady = 10 * time.Minute
+)
+
+// Probes are those of what rank 0 serves, as Kubernetes has them. They are made by the node
+// of rank 0, to ports of the loopback at which a process of the rank listens.
+type Probes struct {
+	// Startup is tried until it succeeds; the others begin then. Where it fails for good the rank is ended.
+	Startup *Probe `json:"startup,omitempty"`
+	// Readiness says whether the job can be used now.
+	Readiness *Probe `json:"readiness,omitempty"`
+	// Liveness ends the rank, and so the attempt, where it fails for good.
+	Liveness *Probe `json:"liveness,omitempty"`
+}
+
+// Probe is one of them: an HTTP request where it has a path, else a connection.
+type Probe struct {
+	// Port is where the program listens.
+	Port int `json:"port"`
+	// Path is what is asked for, with its query, such as /health. 200 to 399 is success.
+	Path string `json:"path,omitempty"`
+	// Body is JSON that is posted there, such as a real request; without one it is a GET.
+	Body string `json:"body,omitempty"`
+	// PeriodS is how long it rests between two; 0 = 10. Until it is ready for the first time it is asked every second.
+	PeriodS float64 `json:"period_s,omitempty"`
+	// TimeoutS is how long an answer may take; 0 = 5.
+	TimeoutS float64 `json:"timeout_s,omitempty"`
+	// FailureThreshold is how many failures in a row count; 0 = 3, for startup 600.
+	FailureThreshold int `json:"failure_threshold,omitempty"`
+}
+
+// All are those that there are, by their names.
+func (p *Probes) All() map[string]Probe {
+	out := map[string]Probe{}
+	if p == nil {
+		return out
+	}
+	for name, one := range map[string]*Probe{"startup": p.Startup, "readiness": p.Readiness, "liveness": p.Liveness} {
+		if one != nil {
+			out[name] = *one
+		}
+	}
+	return out
+}
