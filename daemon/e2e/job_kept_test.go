@@ -3,8 +3,11 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -48,4 +51,62 @@ func (j *jobs) testKept(t *testing.T) {
 		_, _, err := jobOf(t.Context(), at.Client, applied.Job)
 		return err != nil
 	})
+}
+
+// testServe serves a real model by mlx_lm.server over two Macs: one command to its address, which
+// OpenAI's clients use, and again after a Mac's rank was killed.
+func (j *jobs) testServe(t *testing.T) {
+	j.needMLXLM(t)
+	is := is.New(t)
+	at := j.Nodes[0]
+	model := j.model(t)
+	text, err := json.Marshal([]string{filepath.Dir(model)})
+	is.NoErr(err)
+	for _, n := range j.Nodes {
+		call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.folders": text}})
+	}
+	port := freePort(t)
+	fulmen := func(args ...string) ran {
+		t.Helper()
+		got := end(t, j.fulmen(t.Context(), at, args...))
+		t.Log(got.out, got.err)
+		return got
+	}
+	served := fulmen("serve", filepath.Base(model), "--name", "small", "--ranks", "2", "--backend", "ring", "--port", fmt.Sprint(port), "--venv", filepath.Dir(filepath.Dir(j.Python)))
+	is.Equal(served.status, api.ExitOK)
+	is.True(strings.Contains(served.out, "small is ready on studio-") && strings.Contains(served.out, fmt.Sprintf(": http://127.0.0.1:%d\n", port)))
+	ask := func() (answer string, status int) {
+		response, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/v1/chat/completions", port), "application/json",
+			strings.NewReader(`{"messages":[{"role":"user","content":"hello"}],"max_tokens":4}`))
+		if err != nil {
+			return err.Error(), 0
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		must(t, "an answer", err)
+		return string(body), response.StatusCode
+	}
+	answer, status := ask()
+	is.Equal(status, http.StatusOK)
+	is.True(strings.Contains(answer, `"choices"`))
+	list := fulmen("serve", "--json")
+	var all struct {
+		Services []struct {
+			Job  api.JobID
+			Port int
+		}
+	}
+	must(t, list.out, json.Unmarshal([]byte(list.out), &all))
+	is.Equal(len(all.Services), 1)
+	is.Equal(all.Services[0].Port, port)
+	_, ranks, err := jobOf(t.Context(), at.Client, all.Services[0].Job)
+	is.NoErr(err)
+	must(t, "kill rank 1", syscall.Kill(ranks[1].PID, syscall.SIGKILL))
+	eventually(t, "an answer again", timeout, func() bool {
+		_, status := ask()
+		job, _, err := jobOf(t.Context(), at.Client, all.Services[0].Job)
+		return status == http.StatusOK && err == nil && job.Attempt == 2
+	})
+	is.Equal(fulmen("serve", "stop", "small").status, api.ExitOK)
+	is.True(strings.Contains(fulmen("serve").out, "You serve no model."))
 }

@@ -46,6 +46,7 @@ func TestJobs(t *testing.T) {
 		{"where a model lies", j.testModel},
 		{"a model over two ranks", j.testGenerate},
 		{"a chat", j.testChat},
+		{"a model that is served", j.testServe},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t)

@@ -81,7 +81,7 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
 	root.AddCommand(
 		r.statusCommand(), r.dashboardCommand(), r.nodesCommand(), r.topologyCommand(), r.exportCommand(), r.linksCommand(), r.rdmaCommand(), r.modelsCommand(), r.watchCommand(), r.eventsCommand(), r.measureCommand(), r.benchCommand(), r.doctorCommand(),
-		r.runCommand(), r.applyCommand(), r.deleteCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),
+		r.runCommand(), r.serveCommand(), r.applyCommand(), r.deleteCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),
 		r.pairCommand(), r.joinCommand(), r.inviteCommand(), r.peersCommand(), r.pendingCommand(), r.removeCommand(),
 		r.usersCommand(), r.sharingCommand(), r.renameCommand(),
 		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.startCommand(), r.stopCommand(), r.uninstallCommand(), r.restartCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),

@@ -116,6 +116,9 @@ var (
 // of nodes. What has another shape is left for the decoder to refuse.
 func (r *reader) value(at place, v any, t reflect.Type) any {
 	word, isText := v.(string)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch {
 	case t == nodeType && isText:
 		id, err := r.node(word)

@@ -1,0 +1,98 @@
+package jobfile
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+//go:embed engines
+var shipped embed.FS
+
+// engineSuffix ends the name of an engine's file.
+const engineSuffix = ".toml"
+
+// DefaultEngine is the engine that serves where none is named.
+const DefaultEngine = "mlx_lm.server"
+
+// Engine reads an engine: a job's file in which {port} stands for the port of the service,
+// and an argument that begins with {tensor} or {pipeline} is for that sharding alone. It is one
+// of folder's, else one of Fulmen's own, or a path. The error is an *Error for what is wrong
+// with the file.
+func Engine(name, folder string) (api.JobRequest, error) {
+	path := filepath.Join(folder, name+engineSuffix)
+	if strings.ContainsRune(name, filepath.Separator) {
+		path = name
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && path != name {
+		if text, err = shipped.ReadFile("engines/" + name + engineSuffix); err != nil {
+			return api.JobRequest{}, api.Errorf(api.ReasonBadValue, name, "There is no engine %s.", name).
+				WithRemedy("There are: " + strings.Join(Engines(folder), ", ") + ". One of your own is a file: " + path + ".")
+		}
+		path = name + engineSuffix
+	}
+	if err != nil {
+		return api.JobRequest{}, api.Errorf(api.ReasonBadValue, path, "%s cannot be read.", path).From(err)
+	}
+	request, err := Parse(path, string(text), func(word string) (api.NodeID, error) {
+		return "", api.Errorf(api.ReasonBadValue, word, "an engine names no Macs")
+	})
+	switch {
+	case err != nil:
+		return request, err
+	case len(request.Program.Command) == 0:
+		return request, &Error{path, []Problem{{Message: "program.command is missing"}}}
+	}
+	return request, nil
+}
+
+// Engines are the names of those that there are, Fulmen's own and those of a folder.
+func Engines(folder string) []string {
+	all, _ := shipped.ReadDir("engines") // which is there
+	own, _ := os.ReadDir(folder)         // which need not be
+	var names []string
+	for _, f := range append(all, own...) {
+		if name, isEngine := strings.CutSuffix(f.Name(), engineSuffix); isEngine {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Serve has an engine's job serve at a port, with a sharding.
+func Serve(r *api.JobRequest, port int, sharding api.Sharding) {
+	number := strconv.Itoa(port)
+	var command []string
+	for _, word := range r.Program.Command {
+		isOther := false
+		for _, one := range sharding.Values() {
+			rest, isOfIt := strings.CutPrefix(word, "{"+one+"}")
+			if isOfIt {
+				word, isOther = rest, one != string(sharding)
+				break
+			}
+		}
+		if !isOther {
+			command = append(command, strings.ReplaceAll(word, "{port}", number))
+		}
+	}
+	r.Program.Command = command
+	r.Publish = append([]api.Publish{{Port: port}}, r.Publish...)
+	if r.Probes == nil { // that it takes connections is the least
+		r.Probes = &api.Probes{Readiness: &api.Probe{}}
+	}
+	for _, p := range []*api.Probe{r.Probes.Startup, r.Probes.Readiness, r.Probes.Liveness} {
+		if p != nil && p.Port == 0 {
+			p.Port = port
+		}
+	}
+}
