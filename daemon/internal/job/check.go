@@ -81,9 +81,9 @@ func checkProbes(all *api.Probes) error {
 		field := "request.probes." + name
 		switch u, err := url.ParseRequestURI(p.Path); {
 		case p.Port < 1 || p.Port > 65535:
-			return bad(field+".port", "Use 1 to 65535.", "%d is no port", p.Port)
+			return bad(field+".port", "Use 1 to 65535.", "%d is not a port", p.Port)
 		case p.Path != "" && (err != nil || p.Path[0] != '/' || u.Host != ""):
-			return bad(field+".path", "Begin it with a slash, as in /health.", "%.80q is no path", p.Path)
+			return bad(field+".path", "Begin it with a slash, as in /health.", "%.80q is not a path", p.Path)
 		case p.Path == "" && p.Body != "":
 			return bad(field+".body", "Name the path to post it to.", "there is no path for it")
 		case p.Body != "" && !json.Valid([]byte(p.Body)):

@@ -49,10 +49,11 @@ type ProgramsConfig struct {
 	Log  *slog.Logger
 }
 
-// ModelCopy is a copy of a model to this node. Next waits for how far it is, and says
-// whether that is the last; Close ends it.
+// ModelCopy is a copy of a model to this node.
 type ModelCopy interface {
+	// Next waits for how far it is, and says whether that is the last. The error is that of ctx.
 	Next(ctx context.Context) (p api.ModelProgress, isLast bool, err error)
+	// Close ends it.
 	Close()
 }
 
