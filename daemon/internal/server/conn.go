@@ -29,10 +29,19 @@ const (
 	closeGrace = 500 * time.Millisecond
 )
 
+// socket is what a connection's messages go over: a WebSocket, or an HTTP answer that is a
+// stream.
+type socket interface {
+	Read(ctx context.Context) (websocket.MessageType, []byte, error)
+	Write(ctx context.Context, kind websocket.MessageType, message []byte) error
+	Close(code websocket.StatusCode, reason string) error
+	CloseNow() error
+}
+
 // conn is one connection whose other end is known.
 type conn struct {
 	server     *Server
-	ws         *websocket.Conn
+	ws         socket
 	link       *link
 	who        identity
 	authorized atomic.Bool // daemon.authorize was granted
@@ -54,7 +63,7 @@ type conn struct {
 	underWay map[string][]func(ok bool)
 }
 
-func newConn(s *Server, ws *websocket.Conn, l *link, ctx context.Context, cancel context.CancelCauseFunc) *conn {
+func newConn(s *Server, ws socket, l *link, ctx context.Context, cancel context.CancelCauseFunc) *conn {
 	return &conn{server: s, ws: ws, link: l, ctx: ctx, cancel: cancel,
 		box: newOutbox(maxOutboxBytes), slots: make(chan struct{}, maxSlots), calls: make(chan struct{}, api.MaxBatch),
 		subs: map[api.Subscription]*subscription{}, underWay: map[string][]func(bool){}}

@@ -17,12 +17,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not served here", http.StatusInternalServerError)
 		return
 	}
+	_, _, isCall := callOf(r)
 	if err := l.gate.guard.check(r); err != nil {
-		s.refuse(w, err)
+		if isCall {
+			problem(w, api.AsError(err).Response())
+		} else {
+			s.refuse(w, err)
+		}
 		return
 	}
 	secure(w.Header(), r.Host)
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !isCall {
 		w.Header().Set("Allow", "GET, HEAD")
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
@@ -32,6 +37,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch path := r.URL.Path; {
+	case isCall:
+		s.serveCall(w, r, l)
 	case path == api.PathAPI:
 		s.serveAPI(w, r, l)
 	case path == api.PathSchema && s.config.Schema != nil:
