@@ -238,6 +238,10 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
 		methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}.Handlers(),
+		methods.Instances{
+			Jobs: methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")},
+			Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Engines: d.folders.EnginesFolder(), Log: d.logs.Part("job"),
+		}.Handlers(),
 		methods.Models(d.identity.Node, d.models, d.nodes.Find, d.node.Reached),
 		methods.RDMA(rdma.Commands{
 			Owner: d.rdma, Requests: d.requests, UserActions: d.userActions, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,

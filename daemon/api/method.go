@@ -38,7 +38,7 @@ type Empty struct{}
 // Methods lists what local clients can call.
 func Methods() []MethodInfo {
 	return slices.Concat(stateMethods(), nodeMethods(), linkMethods(), measureMethods(), rdmaMethods(),
-		jobMethods(), modelMethods(), eventMethods(), clusterMethods(), daemonMethods())
+		jobMethods(), modelMethods(), instanceMethods(), eventMethods(), clusterMethods(), daemonMethods())
 }
 
 // Notifications lists what the daemon sends to local clients by itself, after

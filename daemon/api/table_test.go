@@ -11,7 +11,7 @@ import (
 
 func TestMethodTables(t *testing.T) {
 	is := is.New(t)
-	groups := []string{"state", "node", "link", "measure", "rdma", "job", "model", "event", "cluster", "daemon"}
+	groups := []string{"state", "node", "link", "measure", "rdma", "job", "model", "instance", "event", "cluster", "daemon"}
 	form := regexp.MustCompile(`^[a-z]+\.[a-z]+(_[a-z]+)*$`)
 	seen := map[string]bool{}
 	check := func(m MethodInfo, notifications []NotificationInfo) {

@@ -90,23 +90,19 @@ func (j *jobs) testServe(t *testing.T) {
 	is.Equal(status, http.StatusOK)
 	is.True(strings.Contains(answer, `"choices"`))
 	list := fulmen("serve", "--json")
-	var all struct {
-		Services []struct {
-			Job  api.JobID
-			Port int
-		}
-	}
+	var all api.InstanceListResult
 	must(t, list.out, json.Unmarshal([]byte(list.out), &all))
-	is.Equal(len(all.Services), 1)
-	is.Equal(all.Services[0].Port, port)
-	_, ranks, err := jobOf(t.Context(), at.Client, all.Services[0].Job)
+	is.Equal(len(all.Instances), 1)
+	is.Equal(all.Instances[0].Port, port)
+	_, ranks, err := jobOf(t.Context(), at.Client, all.Instances[0].Job)
 	is.NoErr(err)
 	must(t, "kill rank 1", syscall.Kill(ranks[1].PID, syscall.SIGKILL))
 	eventually(t, "an answer again", timeout, func() bool {
 		_, status := ask()
-		job, _, err := jobOf(t.Context(), at.Client, all.Services[0].Job)
+		job, _, err := jobOf(t.Context(), at.Client, all.Instances[0].Job)
 		return status == http.StatusOK && err == nil && job.Attempt == 2
 	})
+	is.True(strings.Contains(fulmen("serve").out, "the attempt before ended: Rank 1 on studio-"))
 	is.Equal(fulmen("serve", "stop", "small").status, api.ExitOK)
 	is.True(strings.Contains(fulmen("serve").out, "You serve no model."))
 }

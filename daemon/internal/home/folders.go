@@ -40,6 +40,9 @@ type Folders struct {
 // ConfigFile is the configuration.
 func (f Folders) ConfigFile() string { return filepath.Join(f.Config, api.ConfigFile) }
 
+// EnginesFolder has the engines that this Mac's owner has made.
+func (f Folders) EnginesFolder() string { return filepath.Join(f.Config, "engines") }
+
 // DatabaseFile is the database of jobs, measurements and the roster.
 func (f Folders) DatabaseFile() string { return filepath.Join(f.State, api.StateFile) }
 

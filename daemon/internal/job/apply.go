@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -163,6 +164,36 @@ func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bo
 		}
 		if !native.Pause(ctx, j.cfg.Clock, applyLook) {
 			return context.Cause(ctx)
+		}
+	}
+}
+
+// Undeclare ends what a name of the caller's names, and forgets it with all that it was before.
+func (j *Jobs) Undeclare(ctx context.Context, c Caller, name string) error {
+	if err := j.wait(ctx); err != nil {
+		return err
+	}
+	key := declaration{c.Principal, name}
+	free, err := j.applying(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer free()
+	for count := 0; ; count++ {
+		job, spec, found := j.declared(key)
+		if !found && count == 0 {
+			return api.Errorf(api.ReasonNoSuchJob, name, "You have declared nothing named %.80q on this Mac.", name)
+		}
+		if !found {
+			return nil
+		}
+		if !job.Phase.Ended() {
+			if err := j.stopAndWait(ctx, spec, false); err != nil {
+				return err
+			}
+		}
+		if err := j.Delete(ctx, c, api.JobDeleteParams{Job: spec.Job}); err != nil && !errors.Is(err, api.ReasonNoSuchJob) {
+			return err
 		}
 	}
 }

@@ -159,3 +159,41 @@ func TestWhatCannotBeDeclared(t *testing.T) {
 		}
 	})
 }
+
+// What a name names is ended and forgotten, with what it was before, in whatever phase, and by
+// several at once.
+func TestUndeclare(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a := w.nodes[0]
+		declare := func(seconds string) api.JobID {
+			r := program(words("sleep", seconds), w.nodes...)
+			r.Name, r.Kept = "service", true
+			result, err := a.Apply(t.Context(), a.person(), api.JobApplyParams{Request: r, Replace: true})
+			is.NoErr(err)
+			return result.Job
+		}
+		for _, waits := range []time.Duration{0, 100 * time.Millisecond, time.Second, 20 * time.Second} {
+			first := declare("600s")
+			pass(10 * time.Second)
+			second := declare("500s")
+			is.True(first != second)
+			pass(waits)
+			errs := make(chan error, 2)
+			for range 2 {
+				go func() { errs <- a.Undeclare(t.Context(), a.person(), "service") }()
+			}
+			for range 2 {
+				if err := <-errs; err != nil {
+					is.Equal(api.AsError(err).Data.Reason, api.ReasonNoSuchJob) // the other had done it
+				}
+			}
+			for _, id := range []api.JobID{first, second} {
+				_, err := a.Get(t.Context(), a.person(), api.JobSelect{Job: id})
+				is.True(err != nil)
+			}
+			is.Equal(w.living(first)+w.living(second), 0)
+		}
+		is.Equal(api.AsError(a.Undeclare(t.Context(), a.person(), "service")).Data.Reason, api.ReasonNoSuchJob)
+	})
+}

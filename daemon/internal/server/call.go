@@ -17,20 +17,40 @@ import (
 	"fulmen/daemon/api"
 )
 
-// watchPath is state.watch as server-sent events.
-const watchPath = api.PathAPI + "/watch"
+// call is what an HTTP request calls.
+type call struct {
+	method string
+	// given are its parameters where they are in the address; nil: they are the body.
+	given map[string]any
+	// isStream says that the answer is one.
+	isStream bool
+}
 
-// callOf is the method that an HTTP request calls, with its parameters: POST /v1/METHOD, whose
-// body they are, or GET /v1/watch. The answer is a stream where the request accepts one.
-func callOf(r *http.Request) (method string, isStream, isCall bool) {
+// callOf is what a request calls: POST /v1/METHOD, or one of the addresses that stand for a
+// method each. It is nil for a request that calls nothing.
+func callOf(r *http.Request) *call {
 	name, isBelow := strings.CutPrefix(r.URL.Path, api.PathAPI+"/")
-	switch {
-	case r.Method == http.MethodGet && r.URL.Path == watchPath:
-		return "state.watch", true, true
-	case r.Method == http.MethodPost && isBelow:
-		return name, strings.Contains(r.Header.Get("Accept"), eventStream), true
+	if !isBelow {
+		return nil
 	}
-	return "", false, false
+	instance, isInstance := strings.CutPrefix(name, "instances/")
+	switch {
+	case r.Method == http.MethodGet && name == "watch":
+		given := map[string]any{}
+		for field, values := range r.URL.Query() {
+			given[field+"s"] = values // kind and node
+		}
+		return &call{"state.watch", given, true}
+	case r.Method == http.MethodGet && name == "instances":
+		return &call{"instance.list", map[string]any{}, false}
+	case r.Method == http.MethodDelete && isInstance:
+		return &call{"instance.delete", map[string]any{"name": instance}, false}
+	case r.Method != http.MethodPost:
+		return nil
+	case name == "instances":
+		name = "instance.apply"
+	}
+	return &call{name, nil, strings.Contains(r.Header.Get("Accept"), eventStream)}
 }
 
 const (
@@ -41,8 +61,7 @@ const (
 
 // serveCall does one call. The connection ends with it, so that none is kept by whoever may
 // not be known any more.
-func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link) {
-	method, isStream, _ := callOf(r)
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link, what *call) {
 	w.Header().Set("Connection", "close")
 	who, known, err := s.identify(l, r)
 	switch {
@@ -63,7 +82,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link) {
 	}
 	defer s.sockets.Done()
 	l.known()
-	params, refusal := s.paramsOf(w, r)
+	params, refusal := s.paramsOf(w, r, what.given)
 	if refusal != nil {
 		problem(w, refusal)
 		return
@@ -82,8 +101,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link) {
 		return
 	}
 	defer c.expireAt(who.token.ExpiresAt)()
-	request := &jrpc2.ParsedRequest{Method: method, Params: params}
-	if isStream {
+	request := &jrpc2.ParsedRequest{Method: what.method, Params: params}
+	if what.isStream {
 		request.ID = streamID
 	}
 	result, refusal := c.call(request)
@@ -91,7 +110,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link) {
 	switch {
 	case refusal != nil:
 		problem(w, refusal)
-	case !isStream:
+	case !what.isStream:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(append(result, '\n')) // the client may be gone
 	default:
@@ -100,13 +119,9 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link) {
 }
 
 // paramsOf reads the parameters of a call.
-func (s *Server) paramsOf(w http.ResponseWriter, r *http.Request) (json.RawMessage, *api.ResponseError) {
-	if r.Method == http.MethodGet {
+func (s *Server) paramsOf(w http.ResponseWriter, r *http.Request, given map[string]any) (json.RawMessage, *api.ResponseError) {
+	if given != nil {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		given := map[string][]string{}
-		for name, values := range r.URL.Query() {
-			given[name+"s"] = values // kind and node
-		}
 		params, err := json.Marshal(given)
 		if err != nil {
 			return nil, api.AsError(err).Response()

@@ -112,6 +112,34 @@ func TestCallsByHTTP(t *testing.T) {
 	is.Equal(tcp.do("POST", "/schema", "").StatusCode, 405)
 }
 
+// Instances have addresses of their own.
+func TestInstancesByHTTP(t *testing.T) {
+	is := is.New(t)
+	var asked []string
+	a := servertest.Start(t, func(c *server.Config) {
+		c.Handlers = server.Handlers{
+			"instance.apply": server.Handle(func(_ context.Context, _ *server.Caller, p api.InstanceApplyParams) (api.InstanceApplyResult, error) {
+				asked = append(asked, "apply "+p.Instance.Model.Model)
+				return api.InstanceApplyResult{}, nil
+			}),
+			"instance.list": server.Handle(func(context.Context, *server.Caller, api.Empty) (api.InstanceListResult, error) {
+				asked = append(asked, "list")
+				return api.InstanceListResult{Instances: []api.Instance{}}, nil
+			}),
+			"instance.delete": server.Handle(func(_ context.Context, _ *server.Caller, p api.InstanceSelect) (api.Empty, error) {
+				asked = append(asked, "delete "+p.Name)
+				return api.Empty{}, nil
+			}),
+		}
+	})
+	c := calls{a, t, true}
+	is.Equal(c.do("POST", "/v1/instances", `{"instance":{"model":{"model":"org/m"}}}`, "Content-Type", asJSON).StatusCode, 200)
+	is.Equal(c.text(c.do("GET", "/v1/instances", "")), `{"instances":[]}`+"\n")
+	is.Equal(c.do("DELETE", "/v1/instances/a%20b", "").StatusCode, 200)
+	is.Equal(asked, []string{"apply org/m", "list", "delete a b"})
+	is.Equal(c.do("DELETE", "/v1/instances", "").StatusCode, 405)
+}
+
 // event reads the next of a stream.
 func event(t *testing.T, from *bufio.Reader) (name, id, data string) {
 	t.Helper()

@@ -17,9 +17,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not served here", http.StatusInternalServerError)
 		return
 	}
-	_, _, isCall := callOf(r)
+	what := callOf(r)
 	if err := l.gate.guard.check(r); err != nil {
-		if isCall {
+		if what != nil {
 			problem(w, api.AsError(err).Response())
 		} else {
 			s.refuse(w, err)
@@ -27,7 +27,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	secure(w.Header(), r.Host)
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && !isCall {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && what == nil {
 		w.Header().Set("Allow", "GET, HEAD")
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
@@ -37,8 +37,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch path := r.URL.Path; {
-	case isCall:
-		s.serveCall(w, r, l)
+	case what != nil:
+		s.serveCall(w, r, l, what)
 	case path == api.PathAPI:
 		s.serveAPI(w, r, l)
 	case path == api.PathSchema && s.config.Schema != nil:

@@ -1734,6 +1734,116 @@ export interface Identity {
   started_at?: Time;
 }
 
+/** Instance is a model that is served. */
+export interface Instance {
+  /** What it was declared by. */
+  name: string;
+  /** What it serves. */
+  model: ModelSelect;
+  /** Serves it. */
+  engine: string;
+  /** How the engine divides the model. */
+  sharding: Sharding;
+  /** Where it answers on this Mac. */
+  url: string;
+  /** Its port. */
+  port: number;
+  /** The job that it is. */
+  job: JobID;
+  /** Where that is. */
+  phase: JobPhase;
+  /** Why it is there. */
+  reason?: Reason;
+  /** The reason as one sentence for a person. */
+  message?: string;
+  /** Since when the current attempt is ready; absent while it is not. */
+  ready_at?: Time;
+  /** The number of the current attempt: the first, and one for each time that it was started again. */
+  attempt: number;
+  /** Why the attempt before ended. */
+  last_end?: Cause;
+  /** Where it runs, each once, ordered by rank. */
+  nodes?: NodeID[];
+}
+
+/** InstanceApplyParams declares an instance. */
+export interface InstanceApplyParams {
+  /** What is declared. */
+  instance: InstanceSpec;
+  /** The values of Variables. They are kept in memory only, and not compared. */
+  environment?: Record<string, string>;
+  /** Ends what runs under the name where something is different. */
+  replace?: boolean;
+  /** Changes nothing. */
+  dry_run?: boolean;
+}
+
+/** InstanceApplyResult is what became of a declaration. */
+export interface InstanceApplyResult {
+  /** What was done. */
+  outcome: ApplyOutcome;
+  /** The job that is declared now; absent in a dry run that would make one. */
+  job?: JobID;
+  /** The job in whose place it is. */
+  before?: JobID;
+  /** The fields in which the two differ, in order. */
+  changes?: FieldChange[];
+  /** The instance's. */
+  name: string;
+  /** Where it answers on this Mac. */
+  url: string;
+}
+
+/** InstanceListResult lists instances. */
+export interface InstanceListResult {
+  /** Ordered by name. */
+  instances: Instance[];
+}
+
+/** InstanceSelect names an instance. */
+export interface InstanceSelect {
+  /** What it was declared by. */
+  name: string;
+}
+
+/** InstanceSpec declares an instance of a model. */
+export interface InstanceSpec {
+  /** What it is known by; empty = the last part of the model's. */
+  name?: string;
+  /** What it serves. */
+  model: ModelSelectParams;
+  /** Serves it: one of Fulmen's own, or of the folder engines beside config.toml; empty = DefaultEngine. */
+  engine?: string;
+  /** The text of the engine's file, in place of one of these. */
+  engine_file?: string;
+  /** How the engine divides the model; empty = tensor. */
+  sharding?: Sharding;
+  /** How the ranks talk; empty = auto. */
+  backend?: Backend;
+  /** How many there are exactly; 0 = as few as the model fits on. */
+  ranks?: number;
+  /** The fewest Macs that it may have; 0 = one. */
+  min_nodes?: number;
+  /** The most; 0 = all that there are. */
+  max_nodes?: number;
+  /** Must all be used. */
+  nodes?: NodeRef[];
+  /** Must not be. */
+  excluded_nodes?: NodeRef[];
+  /** What each rank needs of the GPU's working set; 0 = what its part of the weights takes. Unit: bytes. */
+  memory_bytes?: number;
+  /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
+  networks?: string[];
+  /** Where it answers on this Mac; 0 = where it does, else the first free one from 8080. */
+  port?: number;
+  /** The Python environment of the engine (venv or conda), as a path. */
+  environment?: string;
+  /** The home directory by which a path in it means the same path under another account's. */
+  home?: string;
+  /** The names of the environment variables that are passed. */
+  variables?: string[];
+}
+
 /** Interface is one network interface. */
 export interface Interface {
   /** The system's, such as en5. */
@@ -4530,6 +4640,12 @@ export interface Methods {
   "model.remove": { params: ModelRemoveParams; result: ModelRemoveResult; class: "user"; notifies: never };
   /** Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription. */
   "model.verify": { params: ModelSelectParams; result: ModelVerifyStarted; class: "user"; notifies: "model.verified" };
+  /** Declares an instance of a model under a name of the caller's: a kept job of an engine that serves it. The same again changes nothing, another declaration takes the place of what is there. */
+  "instance.apply": { params: InstanceApplyParams; result: InstanceApplyResult; class: "user"; notifies: never };
+  /** The instances that the caller has declared on this Mac. */
+  "instance.list": { params: EmptyParams; result: InstanceListResult; class: "user"; notifies: never };
+  /** Ends an instance in order, and forgets it with all that it was before. Deleting one that is being deleted waits for the same. */
+  "instance.delete": { params: InstanceSelect; result: Empty; class: "user"; notifies: never };
   /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
   /** event.list, and every event after. */
@@ -4652,6 +4768,9 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "model.copy": "user",
   "model.remove": "user",
   "model.verify": "user",
+  "instance.apply": "user",
+  "instance.list": "user",
+  "instance.delete": "user",
   "event.list": "read",
   "event.watch": "read",
   "event.audit": "user",

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"fulmen/app/text"
-	"fulmen/cmd/fulmen/internal/jobfile"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/jobfile"
 	"fulmen/daemon/client"
 )
 
@@ -111,16 +111,11 @@ func applyWords(w *show.Page, params api.JobApplyParams, result api.JobApplyResu
 
 // wrongFile is a file that is no job's, as the end of a command line that makes no
 // sense.
-func wrongFile(path string, err error) error {
-	wrong, ok := errors.AsType[*jobfile.Error](err)
-	if !ok {
+func wrongFile(err error) error {
+	if _, isWrong := errors.AsType[*jobfile.Error](err); !isWrong {
 		return err
 	}
-	e := api.Errorf(api.ReasonBadValue, path, "%s is not a job.", path).WithRemedy("docs/reference.md has the fields of JobRequest.")
-	for _, p := range wrong.Problems {
-		e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: api.ReasonBadValue, Subject: path, Message: wrong.Line(p)})
-	}
-	return withStatus{api.ExitUsage, e}
+	return withStatus{api.ExitUsage, jobfile.Explain(err, "is not a job")}
 }
 
 // withJobFile reads a job's file, whose nodes are those that find finds, and does
@@ -137,7 +132,7 @@ func (r *run) withJobFile(ctx context.Context, path string, find func(word strin
 		}
 		request, err := jobfile.Parse(path, content, func(word string) (api.NodeID, error) { return find(word, nodes) })
 		if err != nil {
-			return wrongFile(path, err)
+			return wrongFile(err)
 		}
 		return do(c, request)
 	})

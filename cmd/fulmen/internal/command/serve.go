@@ -1,31 +1,21 @@
 package command
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"path"
+	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"fulmen/cmd/fulmen/internal/jobfile"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/jobfile"
 	"fulmen/daemon/client"
 )
-
-// engineLabel is the label that has a service's engine.
-const engineLabel = "fulmen.engine"
-
-// enginesFolder is below the folder that has the caller's api.json.
-const enginesFolder = "engines"
 
 // service is what fulmen serve is to serve.
 type service struct {
@@ -44,7 +34,7 @@ func (r *run) serveCommand() *cobra.Command {
 			"need be, waits until a request was answered, and prints the address. Whatever ends it, it is started again, until\n" +
 			"`fulmen serve stop NAME`. The same command again changes what is different. Without MODEL it lists what you serve.\n\n" +
 			"An engine is a job's file (fulmen apply) in which {model} and {port} stand for the model's folder and the port:\n" +
-			"mlx_lm.server, which has to be installed on each Mac, or one of your own in the folder engines beside api.json.",
+			"mlx_lm.server, which has to be installed on each Mac, or one of your own.",
 		Example: "  fulmen serve mlx-community/Qwen3-32B-4bit\n  fulmen serve mlx-community/Qwen3-235B-A22B-4bit --sharding pipeline --min-nodes 2 --port 9000\n  fulmen serve\n  fulmen serve stop Qwen3-32B-4bit",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -62,7 +52,7 @@ func (r *run) serveCommand() *cobra.Command {
 	f.StringVar(&s.memory, "memory", "", "how much GPU memory each rank needs, such as 24GiB (default: what its weights take)")
 	f.StringVar(&s.job.Model.Revision, "revision", "", "the model's branch, commit, or its beginning (default: main, the one that most Macs have)")
 	f.StringVar((*string)(&s.job.Sharding), "sharding", string(api.ShardingTensor), "how the engine divides the model: tensor, pipeline")
-	f.StringVar(&s.engine, "engine", jobfile.DefaultEngine, "the engine, or the path of its file")
+	f.StringVar(&s.engine, "engine", api.DefaultEngine, "the engine: one of Fulmen's, of the folder engines beside config.toml, or a path")
 	f.IntVar(&s.port, "port", 0, "the port on this Mac (default: the one it has, else the first free one from 8080)")
 	f.StringVar(&s.job.Name, "name", "", "its name (default: the last part of the model's)")
 	f.StringVar(&s.job.Program.Environment, "venv", "", "the Python environment to use, or empty for none (default: the one that is active here)")
@@ -75,98 +65,85 @@ func (r *run) serveCommand() *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use: "stop NAME", Short: "End a service, and forget it", Args: cobra.ExactArgs(1), Example: "  fulmen serve stop Qwen3-32B-4bit",
 		RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
-			return r.stopService(ctx, c, args[0])
+			return answered(ctx, r, c, "instance.delete", api.InstanceSelect{Name: args[0]}, func(w *show.Page, _ api.Empty) { w.Line(args[0] + " has ended.") })
 		}),
 	})
 	return c
 }
 
-// request is what is submitted for a service, with the values of variables.
-func (s *service) request(a App) (api.JobRequest, map[string]string, error) {
-	if _, err := oneOf[api.Sharding]("--sharding", string(s.job.Sharding)); err != nil {
-		return api.JobRequest{}, nil, err
+// params is what is declared for a service.
+func (s *service) params(a App) (p api.InstanceApplyParams, err error) {
+	program, values, err := s.program(a, nil)
+	if err == nil {
+		_, err = oneOf[api.Sharding]("--sharding", string(s.job.Sharding))
 	}
-	engine, err := jobfile.Engine(s.engine, filepath.Join(a.Environment.Places().Config, enginesFolder))
+	if err == nil {
+		s.job.Placement.GPU = api.GPUExclusive
+		err = s.places(&s.job)
+	}
 	if err != nil {
-		return api.JobRequest{}, nil, wrongFile(s.engine, err)
+		return p, err
 	}
-	s.job.Program.Directory = a.Environment.Home
-	s.job.Program.Stdin, s.job.Kept, s.job.FetchModel, s.job.Output = api.StdinNone, true, true, engine.Output
-	s.job.Probes, s.job.Publish, s.job.Deadlines = engine.Probes, engine.Publish, engine.Deadlines
-	s.job.AllowSolo, s.job.AllowMixed, s.job.Program.Prepare = engine.AllowSolo, engine.AllowMixed, engine.Program.Prepare
-	s.job.Program.Interpreter = engine.Program.Interpreter
-	s.job.Placement.Backend = cmp.Or(s.job.Placement.Backend, engine.Placement.Backend)
-	s.job.Placement.GPU = cmp.Or(engine.Placement.GPU, api.GPUExclusive)
-	s.env = append(s.env, engine.Program.Variables...)
-	s.job.Name = cmp.Or(s.job.Name, path.Base(s.job.Model.Model))
-	request, values, err := s.wanted.request(a, engine.Program.Command)
-	request.Labels = map[string]string{engineLabel: s.engine}
-	return request, values, err
+	q := s.job.Placement
+	p.Environment, p.Replace = values, s.replace
+	p.Instance = api.InstanceSpec{
+		Name: s.job.Name, Model: s.job.Model, Engine: s.engine, Sharding: s.job.Sharding, Backend: q.Backend, Ranks: q.Ranks, MinNodes: q.MinNodes, MaxNodes: q.MaxNodes,
+		MemoryBytes: q.MemoryBytes, Networks: q.Networks, Port: s.port, Environment: program.Environment, Home: program.Home, Variables: program.Variables,
+		Nodes: refs(s.nodes), ExcludedNodes: refs(s.excluded),
+	}
+	if strings.ContainsRune(s.engine, filepath.Separator) { // a file, which the daemon need not be able to read
+		text, err := os.ReadFile(s.engine)
+		if err != nil {
+			return p, fmt.Errorf("cannot read %s: %w", s.engine, cause(err))
+		}
+		p.Instance.Engine, p.Instance.EngineFile = strings.TrimSuffix(filepath.Base(s.engine), ".toml"), string(text)
+	}
+	return p, nil
+}
+
+func refs(words []string) (all []api.NodeRef) {
+	for _, word := range words {
+		all = append(all, api.NodeRef(word))
+	}
+	return all
 }
 
 // serve declares a service, and waits until it is ready.
 func (r *run) serve(ctx context.Context, s service) error {
-	request, values, err := s.request(r.App)
+	params, err := s.params(r.App)
 	if err != nil {
 		return err
 	}
 	return r.with(ctx, func(c *client.Client) error {
 		nodes, err := nodeViews(ctx, c)
-		if err == nil {
-			err = s.resolve(&request.Placement, nodes)
-		}
-		if err == nil && s.port == 0 {
-			s.port, err = portFor(ctx, c, request.Name)
-		}
 		if err != nil {
 			return err
 		}
-		jobfile.Serve(&request, s.port, request.Sharding)
-		result, err := client.Call[api.JobApplyResult](ctx, c, "job.apply", api.JobApplyParams{Request: request, Environment: values, Replace: s.replace})
+		result, err := client.Call[api.InstanceApplyResult](ctx, c, "instance.apply", params)
 		if errors.Is(err, api.ReasonJobRunning) {
 			return advised(api.AsError(err), "End it for the change: the same with --replace. Or give this one another --name.")
 		}
 		if err != nil {
 			return err
 		}
+		names := show.NamesOf(nodes)
 		if s.detach {
-			return r.answer(result, func(w *show.Page) { w.Line(request.Name + " " + string(result.Outcome) + ": " + result.Job.String()) })
+			return r.answer(result, func(w *show.Page) { w.Line(result.Name + " " + string(result.Outcome) + ": " + result.Job.String()) })
 		}
-		if err := r.untilReady(ctx, c, result.Job, show.NamesOf(nodes)); err != nil {
+		if err := r.untilReady(ctx, c, result.Job, names); err != nil {
 			return err
 		}
-		one, err := serviceOf(ctx, c, result.Job)
+		all, err := client.Call[api.InstanceListResult](ctx, c, "instance.list", nil)
 		if err != nil {
 			return err
 		}
-		return r.answer(one, func(w *show.Page) { r.view().Service(w, one, show.NamesOf(nodes)) })
+		for _, one := range all.Instances {
+			if one.Job == result.Job {
+				return r.answer(one, func(w *show.Page) { r.view().Instance(w, one, names) })
+			}
+		}
+		return nil // it has just been deleted
 	})
-}
-
-// firstPort is where a service is looked for a port from.
-const firstPort = 8080
-
-// portFor is the port of a service that there is, else one that is free on this Mac.
-func portFor(ctx context.Context, c *client.Client, name string) (int, error) {
-	all, err := servicesOf(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	taken := map[int]bool{}
-	for _, one := range all {
-		if one.Name == name && one.Port != 0 {
-			return one.Port, nil
-		}
-		taken[one.Port] = true
-	}
-	for port := firstPort; port < firstPort+1000; port++ {
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil && !taken[port] {
-			return port, l.Close()
-		} else if err == nil {
-			l.Close()
-		}
-	}
-	return 0, usage("no port from %d to %d is free: name one with --port", firstPort, firstPort+999)
 }
 
 // untilReady waits until a service is ready, and says on a terminal how far it is. Ctrl-C ends
@@ -240,68 +217,10 @@ func (r *run) served(job api.Job, names show.Names) error {
 
 // services lists what the caller serves.
 func (r *run) services(ctx context.Context, c *client.Client) error {
-	all, err := servicesOf(ctx, c)
+	all, err := client.Call[api.InstanceListResult](ctx, c, "instance.list", nil)
 	if err != nil {
 		return err
 	}
 	names := nodeNames(ctx, c)
-	return r.answer(map[string][]show.Service{"services": all}, func(w *show.Page) { r.view().Services(w, all, names) })
-}
-
-// servicesOf are the caller's, the newest of each name.
-func servicesOf(ctx context.Context, c *client.Client) ([]show.Service, error) {
-	list, err := client.Call[api.JobListResult](ctx, c, "job.list", api.JobListParams{Ended: true, Mine: true})
-	if err != nil {
-		return nil, err
-	}
-	out := []show.Service{}
-	for _, j := range list.Jobs {
-		if !j.Declared || slices.ContainsFunc(out, func(s show.Service) bool { return s.Name == j.Name }) {
-			continue
-		}
-		one, err := serviceOf(ctx, c, j.Job)
-		if err == nil && one.Engine != "" {
-			out = append(out, one)
-		}
-	}
-	slices.SortFunc(out, func(a, b show.Service) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
-}
-
-func serviceOf(ctx context.Context, c *client.Client, id api.JobID) (show.Service, error) {
-	got, err := client.Call[api.JobGetResult](ctx, c, "job.get", api.JobSelect{Job: id})
-	if err != nil {
-		return show.Service{}, err
-	}
-	var spec api.JobSpec
-	one := show.Service{ID: id}
-	if err := got.Job.Decode(&one.Job); err != nil {
-		return one, err
-	}
-	if err := json.Unmarshal(one.Job.Spec, &spec); err != nil {
-		return one, err
-	}
-	one.Name, one.Model, one.Engine = spec.Name, spec.Model, spec.Labels[engineLabel]
-	if len(spec.Publish) > 0 {
-		one.Port = spec.Publish[0].Port
-		one.URL = fmt.Sprintf("http://127.0.0.1:%d", one.Port)
-	}
-	return one, nil
-}
-
-func (r *run) stopService(ctx context.Context, c *client.Client, name string) error {
-	list, err := client.Call[api.JobListResult](ctx, c, "job.list", api.JobListParams{Ended: true, Mine: true})
-	if err != nil {
-		return err
-	}
-	all := slices.DeleteFunc(list.Jobs, func(j api.JobSummary) bool { return !j.Declared || j.Name != name })
-	if len(all) == 0 {
-		return advised(api.Errorf(api.ReasonNoSuchJob, name, "You serve nothing named %s on this Mac.", name), "See: fulmen serve")
-	}
-	for _, j := range all {
-		if err := r.endAndDelete(ctx, c, j); err != nil {
-			return err
-		}
-	}
-	return r.answer(api.Empty{}, func(w *show.Page) { w.Line(name + " has ended.") })
+	return r.answer(all, func(w *show.Page) { r.view().Instances(w, all.Instances, names) })
 }

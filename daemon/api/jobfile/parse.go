@@ -53,6 +53,19 @@ func (e *Error) Line(p Problem) string {
 	return e.File + ": " + p.Message
 }
 
+// Explain makes of what is wrong with a file an error for people; any other error stays.
+func Explain(err error, what string) error {
+	wrong, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	e := api.Errorf(api.ReasonBadValue, wrong.File, "%s %s.", wrong.File, what).WithRemedy("docs/reference.md has the fields of JobRequest.")
+	for _, p := range wrong.Problems {
+		e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: api.ReasonBadValue, Subject: wrong.File, Message: wrong.Line(p)})
+	}
+	return e
+}
+
 // Parse reads a file's text. Names of nodes become ids by node, whose error is
 // one of the file's. The error is an *Error; directories and defaults are left
 // to whoever submits the request.

@@ -14,7 +14,7 @@ import (
 // Fulmen's own engines are jobs that serve at a port, with the arguments of their sharding.
 func TestEnginesOfFulmen(t *testing.T) {
 	is := is.New(t)
-	is.Equal(Engines(t.TempDir()), []string{DefaultEngine})
+	is.Equal(Engines(t.TempDir()), []string{api.DefaultEngine})
 	for _, name := range Engines("") {
 		r, err := Engine(name, t.TempDir())
 		is.NoErr(err)
@@ -40,16 +40,21 @@ func TestEnginesOfOnesOwn(t *testing.T) {
 		is.NoErr(os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	write(DefaultEngine, "[program]\ncommand = [\"own\", \"{tensor}--tp\", \"--listen=:{port}\"]\n")
+	write(api.DefaultEngine, "[program]\ncommand = [\"own\", \"{tensor}--tp\", \"--listen=:{port}\"]\n")
 	path := write("other", "allow_solo = true\n[program]\ncommand = [\"other\"]\n[probes.liveness]\nport = 9\npath = \"/live\"\n[[publish]]\nport = 7\n")
-	is.Equal(Engines(folder), []string{DefaultEngine, "other"})
-	r, err := Engine(DefaultEngine, folder)
+	is.Equal(Engines(folder), []string{api.DefaultEngine, "other"})
+	r, err := Engine(api.DefaultEngine, folder)
 	is.NoErr(err)
 	Serve(&r, 80, api.ShardingTensor)
 	is.Equal(r.Program.Command, []string{"own", "--tp", "--listen=:80"})
 	is.Equal(*r.Probes.Readiness, api.Probe{Port: 80})
-	for _, name := range []string{"other", path} {
-		r, err = Engine(name, folder)
+	text, err := os.ReadFile(path)
+	is.NoErr(err)
+	for _, read := range []func() (api.JobRequest, error){
+		func() (api.JobRequest, error) { return Engine("other", folder) },
+		func() (api.JobRequest, error) { return ParseEngine("other", string(text)) },
+	} {
+		r, err = read()
 		is.NoErr(err)
 		Serve(&r, 80, api.ShardingTensor)
 		is.Equal(r.Program.Command, []string{"other"})
@@ -70,6 +75,31 @@ func TestEnginesOfOnesOwn(t *testing.T) {
 	}
 	_, err = Engine("none", folder)
 	is.True(strings.Contains(api.AsError(err).Data.Remedy, "bad, mlx_lm.server, other"))
-	_, err = Engine(folder+"/none.toml", "")
-	is.True(strings.Contains(err.Error(), "cannot be read"))
+	for _, name := range []string{"../other", folder + "/other", "a/b", ""} {
+		_, err = Engine(name, folder)
+		is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue)
+	}
+}
+
+// What an instance declares goes to its job, and what its engine says stays.
+func TestInstance(t *testing.T) {
+	is := is.New(t)
+	engine, err := ParseEngine("own.toml", "allow_solo = true\nretries = 3\n[program]\ncommand = [\"own\"]\nvariables = [\"A\"]\n[placement]\nbackend = \"ring\"\n[deadlines]\nstarting_s = 7\n")
+	is.NoErr(err)
+	r := Instance(api.InstanceSpec{
+		Name: "n", Model: api.ModelSelect{Model: "org/m"}, Engine: "own", Sharding: api.ShardingPipeline, MinNodes: 2, MemoryBytes: 5,
+		Environment: "/v", Home: "/home/a", Variables: []string{"A", "B"}, Networks: []string{"en0"},
+	}, engine)
+	is.True(r.Kept && r.FetchModel && r.Detached && r.AllowSolo)
+	is.Equal(r.Name, "n")
+	is.Equal(r.Model.Model, "org/m")
+	is.Equal(r.Sharding, api.ShardingPipeline)
+	is.Equal(r.Labels, map[string]string{api.LabelEngine: "own"})
+	is.Equal(r.Placement, api.Placement{MinNodes: 2, MemoryBytes: 5, Networks: []string{"en0"}, Backend: api.BackendRing})
+	is.Equal(r.Program.Variables, []string{"A", "B"})
+	is.Equal(r.Program.Environment+r.Program.Home, "/v/home/a")
+	is.Equal(*r.Deadlines.StartingS, 7.0)
+	is.Equal(engine.Program.Variables, []string{"A"})
+	r = Instance(api.InstanceSpec{Ranks: 3, Backend: api.BackendJACCL}, engine)
+	is.Equal(r.Placement, api.Placement{Ranks: 3, Backend: api.BackendJACCL})
 }

@@ -19,20 +19,16 @@ var shipped embed.FS
 // engineSuffix ends the name of an engine's file.
 const engineSuffix = ".toml"
 
-// DefaultEngine is the engine that serves where none is named.
-const DefaultEngine = "mlx_lm.server"
-
 // Engine reads an engine: a job's file in which {port} stands for the port of the service,
 // and an argument that begins with {tensor} or {pipeline} is for that sharding alone. It is one
-// of folder's, else one of Fulmen's own, or a path. The error is an *Error for what is wrong
-// with the file.
+// of folder's, else one of Fulmen's own. The error is an *Error for what is wrong with the file.
 func Engine(name, folder string) (api.JobRequest, error) {
-	path := filepath.Join(folder, name+engineSuffix)
-	if strings.ContainsRune(name, filepath.Separator) {
-		path = name
+	if name != filepath.Base(name) {
+		return api.JobRequest{}, api.Errorf(api.ReasonBadValue, "engine", "%.80q is not the name of an engine.", name)
 	}
+	path := filepath.Join(folder, name+engineSuffix)
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && path != name {
+	if errors.Is(err, fs.ErrNotExist) {
 		if text, err = shipped.ReadFile("engines/" + name + engineSuffix); err != nil {
 			return api.JobRequest{}, api.Errorf(api.ReasonBadValue, name, "There is no engine %s.", name).
 				WithRemedy("There are: " + strings.Join(Engines(folder), ", ") + ". One of your own is a file: " + path + ".")
@@ -42,7 +38,12 @@ func Engine(name, folder string) (api.JobRequest, error) {
 	if err != nil {
 		return api.JobRequest{}, api.Errorf(api.ReasonBadValue, path, "%s cannot be read.", path).From(err)
 	}
-	request, err := Parse(path, string(text), func(word string) (api.NodeID, error) {
+	return ParseEngine(path, string(text))
+}
+
+// ParseEngine reads the text of an engine's file. The error is an *Error.
+func ParseEngine(path, text string) (api.JobRequest, error) {
+	request, err := Parse(path, text, func(word string) (api.NodeID, error) {
 		return "", api.Errorf(api.ReasonBadValue, word, "an engine names no Macs")
 	})
 	switch {
@@ -95,4 +96,31 @@ func Serve(r *api.JobRequest, port int, sharding api.Sharding) {
 			p.Port = port
 		}
 	}
+}
+
+// Instance is the job of an instance of a model, by an engine; its port and nodes are still to
+// be named.
+func Instance(spec api.InstanceSpec, engine api.JobRequest) api.JobRequest {
+	r := engine
+	r.Name, r.Model, r.FetchModel, r.Kept, r.Detached = spec.Name, spec.Model, true, true, true
+	r.Sharding, r.Labels = spec.Sharding, map[string]string{api.LabelEngine: spec.Engine}
+	p := &r.Placement
+	p.Ranks, p.MinNodes, p.MaxNodes, p.MemoryBytes, p.Networks = spec.Ranks, spec.MinNodes, spec.MaxNodes, spec.MemoryBytes, spec.Networks
+	if spec.Backend != "" {
+		p.Backend = spec.Backend
+	}
+	if p.Ranks == 0 {
+		p.MinNodes = max(p.MinNodes, 1)
+	}
+	r.Program.Stdin, r.Program.Home = api.StdinNone, spec.Home
+	if spec.Environment != "" {
+		r.Program.Environment = spec.Environment
+	}
+	r.Program.Variables = slices.Clone(r.Program.Variables)
+	for _, name := range spec.Variables {
+		if !slices.Contains(r.Program.Variables, name) {
+			r.Program.Variables = append(r.Program.Variables, name)
+		}
+	}
+	return r
 }

@@ -1,0 +1,122 @@
+package api
+
+func instanceMethods() []MethodInfo {
+	return []MethodInfo{
+		method[InstanceApplyParams, InstanceApplyResult]("instance.apply", ClassUser, "",
+			"Declares an instance of a model under a name of the caller's: a kept job of an engine that serves it. The same again changes nothing, another declaration takes the place of what is there."),
+		method[Empty, InstanceListResult]("instance.list", ClassUser, "",
+			"The instances that the caller has declared on this Mac."),
+		method[InstanceSelect, Empty]("instance.delete", ClassUser, "",
+			"Ends an instance in order, and forgets it with all that it was before.."),
+	}
+}
+
+const (
+	// DefaultEngine serves instances that name no engine.
+	DefaultEngine = "mlx_lm.server"
+	// LabelEngine is the label of an instance's job that has the name of its engine.
+	LabelEngine = "fulmen.engine"
+)
+
+// InstanceSpec declares an instance of a model.
+type InstanceSpec struct {
+	// Name is what it is known by; empty = the last part of the model's.
+	Name string `json:"name,omitempty"`
+	// Model is what it serves.
+	Model ModelSelect `json:"model"`
+	// Engine serves it: one of Fulmen's own, or of the folder engines beside config.toml; empty = DefaultEngine.
+	Engine string `json:"engine,omitempty"`
+	// EngineFile is the text of the engine's file, in place of one of these.
+	EngineFile string `json:"engine_file,omitempty"`
+	// Sharding is how the engine divides the model; empty = tensor.
+	Sharding Sharding `json:"sharding,omitempty"`
+	// Backend is how the ranks talk; empty = auto.
+	Backend Backend `json:"backend,omitempty"`
+	// Ranks is how many there are exactly; 0 = as few as the model fits on.
+	Ranks int `json:"ranks,omitempty"`
+	// MinNodes is the fewest Macs that it may have; 0 = one.
+	MinNodes int `json:"min_nodes,omitempty"`
+	// MaxNodes is the most; 0 = all that there are.
+	MaxNodes int `json:"max_nodes,omitempty"`
+	// Nodes must all be used.
+	Nodes []NodeRef `json:"nodes,omitempty"`
+	// ExcludedNodes must not be.
+	ExcludedNodes []NodeRef `json:"excluded_nodes,omitempty"`
+	// MemoryBytes is what each rank needs of the GPU's working set; 0 = what its part of the weights takes.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.
+	Networks []string `json:"networks,omitempty"`
+	// Port is where it answers on this Mac; 0 = where it does, else the first free one from 8080.
+	Port int `json:"port,omitempty"`
+	// Environment is the Python environment of the engine (venv or conda), as a path.
+	Environment string `json:"environment,omitempty"`
+	// Home is the home directory by which a path in it means the same path under another account's.
+	Home string `json:"home,omitempty"`
+	// Variables are the names of the environment variables that are passed.
+	Variables []string `json:"variables,omitempty"`
+}
+
+// InstanceApplyParams declares an instance.
+type InstanceApplyParams struct {
+	// Instance is what is declared.
+	Instance InstanceSpec `json:"instance"`
+	// Environment are the values of Variables. They are kept in memory only, and not compared.
+	Environment map[string]string `json:"environment,omitempty"`
+	// Replace ends what runs under the name where something is different.
+	Replace bool `json:"replace,omitempty"`
+	// DryRun changes nothing.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// InstanceApplyResult is what became of a declaration.
+type InstanceApplyResult struct {
+	JobApplyResult
+	// Name is the instance's.
+	Name string `json:"name"`
+	// URL is where it answers on this Mac.
+	URL string `json:"url"`
+}
+
+// InstanceSelect names an instance.
+type InstanceSelect struct {
+	// Name is what it was declared by.
+	Name string `json:"name"`
+}
+
+// InstanceListResult lists instances.
+type InstanceListResult struct {
+	// Instances are ordered by name.
+	Instances []Instance `json:"instances"`
+}
+
+// Instance is a model that is served.
+type Instance struct {
+	// Name is what it was declared by.
+	Name string `json:"name"`
+	// Model is what it serves.
+	Model ModelSelect `json:"model"`
+	// Engine serves it.
+	Engine string `json:"engine"`
+	// Sharding is how the engine divides the model.
+	Sharding Sharding `json:"sharding"`
+	// URL is where it answers on this Mac.
+	URL string `json:"url"`
+	// Port is its port.
+	Port int `json:"port"`
+	// Job is the job that it is.
+	Job JobID `json:"job"`
+	// Phase is where that is.
+	Phase JobPhase `json:"phase"`
+	// Reason is why it is there.
+	Reason Reason `json:"reason,omitempty"`
+	// Message is the reason as one sentence for a person.
+	Message string `json:"message,omitempty"`
+	// ReadyAt is since when the current attempt is ready; absent while it is not.
+	ReadyAt Time `json:"ready_at,omitzero"`
+	// Attempt is the number of the current attempt: the first, and one for each time that it was started again.
+	Attempt int `json:"attempt"`
+	// LastEnd is why the attempt before ended.
+	LastEnd *Cause `json:"last_end,omitempty"`
+	// Nodes are where it runs, each once, ordered by rank.
+	Nodes []NodeID `json:"nodes,omitempty"`
+}
