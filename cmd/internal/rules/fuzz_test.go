@@ -16,7 +16,7 @@ var fuzzed = []string{
 	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
 	"daemon/internal/cluster/discover", "daemon/internal/topology", "daemon/internal/topology/readiness", "mlxbridge",
 	"daemon/internal/job", "daemon/internal/peer", "daemon/internal/rank/prepare/look", "daemon/internal/rank/files/ignore",
-	"daemon/internal/rank/files/wire", "daemon/internal/rank/files/unpack", "daemon/internal/model/inventory", "daemon/internal/model/transfer", "daemon/internal/relay", "daemon/internal/relay/sidechannel", "daemon/internal/rdma", "daemon/internal/profile/rdmaprobe", "daemon/api/jobfile", "cmd/internal/bundle/machofile", "app/deeplink",
+	"daemon/internal/rank/files/wire", "daemon/internal/rank/files/unpack", "daemon/internal/model/inventory", "daemon/internal/model/transfer", "daemon/internal/relay", "daemon/internal/relay/sidechannel", "daemon/internal/rdma", "daemon/internal/profile/rdmaprobe", "daemon/jobfile", "cmd/internal/bundle/machofile", "app/deeplink",
 }
 
 // checkFuzz wants a fuzz target in every package of the table that exists.

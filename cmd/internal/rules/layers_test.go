@@ -71,7 +71,7 @@ func ownersPath(skip string) []string {
 // beside them.
 func layers() []layer {
 	clients := []string{"fulmen/cmd/fulmen/...", "fulmen/cmd/fulmen-app/...", "fulmen/app/..."}
-	public := []string{"fulmen/daemon/api/...", "fulmen/daemon/client/..."}
+	public := []string{"fulmen/daemon/api/...", "fulmen/daemon/client/...", "fulmen/daemon/jobfile/..."}
 	table := []layer{
 		{
 			from:   []string{"fulmen/..."},

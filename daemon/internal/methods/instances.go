@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/api/jobfile"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/jobfile"
 )
 
 // Instances are the methods about instances of models, each of which is a kept job.

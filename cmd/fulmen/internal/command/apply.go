@@ -16,8 +16,8 @@ import (
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
-	"fulmen/daemon/api/jobfile"
 	"fulmen/daemon/client"
+	"fulmen/daemon/jobfile"
 )
 
 func (r *run) applyCommand() *cobra.Command {

@@ -13,8 +13,8 @@ import (
 
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
-	"fulmen/daemon/api/jobfile"
 	"fulmen/daemon/client"
+	"fulmen/daemon/jobfile"
 )
 
 // service is what fulmen serve is to serve.

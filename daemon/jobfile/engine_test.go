@@ -88,7 +88,7 @@ func TestInstance(t *testing.T) {
 	is.NoErr(err)
 	r := Instance(api.InstanceSpec{
 		Name: "n", Model: api.ModelSelect{Model: "org/m"}, Engine: "own", Sharding: api.ShardingPipeline, MinNodes: 2, MemoryBytes: 5,
-		Environment: "/v", Home: "/home/a", Variables: []string{"A", "B"}, Networks: []string{"en0"},
+		Environment: "/v", Home: "/home/ada", Variables: []string{"A", "B"}, Networks: []string{"en0"},
 	}, engine)
 	is.True(r.Kept && r.FetchModel && r.Detached && r.AllowSolo)
 	is.Equal(r.Name, "n")
@@ -97,7 +97,7 @@ func TestInstance(t *testing.T) {
 	is.Equal(r.Labels, map[string]string{api.LabelEngine: "own"})
 	is.Equal(r.Placement, api.Placement{MinNodes: 2, MemoryBytes: 5, Networks: []string{"en0"}, Backend: api.BackendRing})
 	is.Equal(r.Program.Variables, []string{"A", "B"})
-	is.Equal(r.Program.Environment+r.Program.Home, "/v/home/a")
+	is.Equal(r.Program.Environment+r.Program.Home, "/v/home/ada")
 	is.Equal(*r.Deadlines.StartingS, 7.0)
 	is.Equal(engine.Program.Variables, []string{"A"})
 	r = Instance(api.InstanceSpec{Ranks: 3, Backend: api.BackendJACCL}, engine)

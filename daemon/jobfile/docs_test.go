@@ -16,7 +16,7 @@ func TestDocsHaveJobsThatWork(t *testing.T) {
 	found := 0
 	for _, page := range []string{"jobs.md", "from-mlx-launch.md"} {
 		is := is.New(t)
-		content, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", page))
+		content, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		is.NoErr(err)
 		for _, part := range strings.Split(string(content), "```toml\n")[1:] {
 			text, _, _ := strings.Cut(part, "```")
