@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { cluster, complaintsOf, inaccessible, launch, open, picture, see, work } from "./harness";
+import { cluster, complaintsOf, done, inaccessible, launch, open, picture, see, work } from "./harness";
 
 const revision = "08231374eeacb049a0eade7922910865b8fce912";
 let browser: Browser;
@@ -86,5 +86,32 @@ describe("models", () => {
     await cluster.call("studio-2", "cluster.set_sharing", { models: "nobody" });
     await page.locator('[data-model="org/other"] [data-copy]').click();
     await see(page, '[data-model="org/other"] [role="alert"] >> text=fulmen sharing set models=mapped');
+  });
+});
+
+describe("instances", () => {
+  const engine = '[program]\ncommand = ["python3", "-m", "http.server", "--bind", "127.0.0.1", "{port}"]\n[probes.readiness]\npath = "/"\nperiod_s = 1\n';
+  const name = "mlx-community/Qwen3-0.6B-8bit"; // which studio-1 has
+
+  it("are listed with where they answer, and say when they are ready", async () => {
+    const file = join(work, "python.toml");
+    writeFileSync(file, engine);
+    await done(cluster.fulmen("studio-1", ["serve", name, "--engine", file, "--ranks", "1", "--detach"]));
+    await page.locator("nav >> text=Instances").click();
+    await see(page, '[data-instance="Qwen3-0.6B-8bit"] >> text=Ready');
+    await see(page, '[data-instance="Qwen3-0.6B-8bit"] >> text=http://127.0.0.1:');
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "instances");
+  });
+
+  it("that cannot start say why, and are deleted by a button", async () => {
+    await page.locator('input[name="model"]').fill("org/nowhere");
+    await page.locator("button >> text=Serve").click();
+    await see(page, '[data-instance="nowhere"] >> text=has no org/nowhere');
+    for (const one of ["nowhere", "Qwen3-0.6B-8bit"]) {
+      await page.locator(`[data-instance="${one}"] button >> text=Delete`).click();
+      await page.waitForSelector(`[data-instance="${one}"]`, { state: "detached" });
+    }
+    await see(page, "text=You serve no model on this Mac.");
   });
 });

@@ -12,6 +12,7 @@ describe("the page's address", () => {
     ["/job/j4k2m9xq7", { page: "job", id: "j4k2m9xq7" }],
     ["/run", { page: "run" }],
     ["/models", { page: "models" }],
+    ["/instances", { page: "instances" }],
     ["/conditions", { page: "conditions" }],
     ["/sharing", { page: "settings", section: "sharing" }],
     ["/pairing", { page: "pairing" }],

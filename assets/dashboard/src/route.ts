@@ -14,6 +14,7 @@ export type Route =
   | { page: "jobs" }
   | { page: "job"; id: string }
   | { page: "models" }
+  | { page: "instances" }
   | { page: "conditions" }
   | { page: "pairing" }
   | { page: "events" }
@@ -43,6 +44,7 @@ export function routeOf(path: string): Route {
     case "run":
     case "jobs":
     case "models":
+    case "instances":
     case "conditions":
     case "pairing":
     case "events":
