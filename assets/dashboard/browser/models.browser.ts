@@ -98,7 +98,7 @@ describe("instances", () => {
     writeFileSync(file, engine);
     await done(cluster.fulmen("studio-1", ["serve", name, "--engine", file, "--ranks", "1", "--detach"]));
     await page.locator("nav >> text=Instances").click();
-    await see(page, '[data-instance="Qwen3-0.6B-8bit"] >> text=Ready');
+    await see(page, '[data-instance="Qwen3-0.6B-8bit"] >> text="Ready"');
     await see(page, '[data-instance="Qwen3-0.6B-8bit"] >> text=http://127.0.0.1:');
     expect(await inaccessible(page)).toEqual([]);
     await picture(page, "instances");
