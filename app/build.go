@@ -65,8 +65,13 @@ func (s *State) summary() string {
 		parts = append(parts, tflops(*t.FP16TFLOPS))
 	}
 	if t.MemoryTotalBytes != nil {
-		parts = append(parts, memory(t.MemoryUsedBytes, t.MemoryTotalBytes))
+		line := memory(t.MemoryUsedBytes, t.MemoryTotalBytes)
+		if t.OtherMemory != nil {
+			line += " unified"
+		}
+		parts = append(parts, line)
 	}
+	parts = append(parts, t.OtherMemoryWords(gigabytes)...)
 	if t.PowerWatts != nil {
 		parts = append(parts, watts(*t.PowerWatts))
 	}

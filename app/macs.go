@@ -46,7 +46,7 @@ func (s *State) mac(n Node) Item {
 		add("gpu", line)
 	}
 	if m := n.Memory; m != nil && m.TotalBytes != nil {
-		add("memory", memory(m.UsedBytes, m.TotalBytes)+" used")
+		add("memory", n.memoryWords()+" used")
 	}
 	if t := n.System; t != nil && t.GPUTemperatureCelsius != nil {
 		add("temperature", "GPU "+strconv.FormatFloat(*t.GPUTemperatureCelsius, 'f', 0, 64)+" °C")
@@ -113,12 +113,25 @@ func (s *State) macWords(n Node) string {
 		}
 	}
 	if len(parts) == 0 && n.Memory != nil && n.Memory.TotalBytes != nil {
-		parts = append(parts, memory(n.Memory.UsedBytes, n.Memory.TotalBytes))
+		parts = append(parts, n.memoryWords())
 	}
 	if n.Simulated {
 		parts = append(parts, "simulated")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// memoryWords is what is used of a Mac's memory, where it is not unified with what it is.
+func (n Node) memoryWords() string {
+	line := memory(n.Memory.UsedBytes, n.Memory.TotalBytes)
+	if n.Identity == nil || n.Identity.GPUMemory == "" || n.Identity.GPUMemory == api.GPUMemoryUnified {
+		return line
+	}
+	line += " " + api.GPUMemoryNone.Noun()
+	if own := n.Memory.GPUWorkingSetBytes; n.Identity.GPUMemory == api.GPUMemoryDedicated && own != nil {
+		line = gigabytes(*own) + " " + n.Identity.GPUMemory.Noun() + ", " + line
+	}
+	return line
 }
 
 // nonEmpty are the texts that say something.

@@ -132,6 +132,12 @@ func states() map[string]State {
 			s.Cables[0].Stale = true
 			s.Conditions = []api.NodeCondition{condition(1, api.ReasonUnreachable, api.SeverityError, "studio-2 is not reached on any path.", "Check its cable and that it is on.")}
 		}),
+		"memories": state(func(s *State) {
+			s.Totals.OtherMemory = []api.OtherMemory{{TotalBytes: 16 << 30, Nodes: 1}, {GPUMemory: api.GPUMemoryDedicated, TotalBytes: 24 << 30, Nodes: 1}, {GPUMemory: api.GPUMemoryNone, TotalBytes: 192 << 30, Nodes: 2}}
+			s.Nodes[0].Identity.GPUMemory, s.Nodes[0].Memory.GPUWorkingSetBytes, s.Nodes[0].System = api.GPUMemoryDedicated, some(int64(24<<30)), nil
+			s.Nodes[1].Identity.GPUMemory = api.GPUMemoryNone
+			s.Nodes[2].Identity.GPUMemory = api.GPUMemoryUnified
+		}),
 		"node_asleep": state(func(s *State) {
 			s.Nodes[0].Liveness, s.Nodes[1].Liveness = api.LivenessAsleep, api.LivenessRestarting
 		}),

@@ -55,7 +55,7 @@ func studio() native.Snapshot {
 		Identity: &native.Identity{
 			Name: "Studio 1", HostName: "studio-1", Model: "Mac15,14", ModelName: "Mac Studio", Chip: "Apple M3 Ultra",
 			OSName: "macOS", OSVersion: "26.2", OSBuild: "25C56", Architecture: "arm64", CPUCores: new(28),
-			CPUPerformanceCores: new(20), CPUEfficiencyCores: new(8), GPUCores: new(60), UnifiedMemory: new(true), BootedAt: at, BootID: "5f0c",
+			CPUPerformanceCores: new(20), CPUEfficiencyCores: new(8), GPUCores: new(60), GPUMemory: native.GPUMemoryUnified, BootedAt: at, BootID: "5f0c",
 			Unknown: native.Reasons{"hardware_id": native.ReasonNotInScenario},
 		},
 		Memory: &native.Memory{

@@ -133,8 +133,8 @@ type Identity struct {
 	GPUName string `json:"gpu_name,omitzero" native:"optional"`
 	// GPUCores counts the cores of the GPU that MLX would use.
 	GPUCores *int `json:"gpu_cores,omitzero"`
-	// UnifiedMemory is true when CPU and GPU share one memory.
-	UnifiedMemory *bool `json:"unified_memory,omitzero"`
+	// GPUMemory is the memory in which MLX's GPU computes.
+	GPUMemory GPUMemory `json:"gpu_memory,omitzero"`
 	// BootedAt is when the system started, by the wall clock of then.
 	BootedAt Timestamp `json:"booted_at,omitzero"`
 	// BootID changes with every start of the system and with nothing else.
@@ -146,6 +146,17 @@ type Identity struct {
 
 	Unknown Reasons `json:"unknown,omitzero"`
 }
+
+// GPUMemory is the memory in which a machine's GPU computes.
+type GPUMemory string
+
+// The kinds. A Mac's GPU shares the memory; a discrete GPU has its own; without a GPU
+// programs compute in that of the CPU.
+const (
+	GPUMemoryUnified   GPUMemory = "unified"
+	GPUMemoryDedicated GPUMemory = "dedicated"
+	GPUMemoryNone      GPUMemory = "none"
+)
 
 // Pressure is how short of memory the system says it is.
 type Pressure string

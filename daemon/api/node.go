@@ -1,6 +1,9 @@
 package api
 
-import "net/netip"
+import (
+	"net/netip"
+	"strconv"
+)
 
 // NodeState is the value of a node-state document: what a node says of itself.
 // Whether others can reach it is derived by each of them: see Liveness.
@@ -122,16 +125,53 @@ type Totals struct {
 	MemoryBytesPerS *int64 `json:"memory_bytes_per_s,omitempty"`
 	// MeasuredNodes counts the nodes behind FP16TFLOPS and MemoryBytesPerS.
 	MeasuredNodes int `json:"measured_nodes"`
-	// MemoryTotalBytes is the memory.
+	// MemoryTotalBytes is the unified memory.
 	MemoryTotalBytes *int64 `json:"memory_total_bytes,omitempty"`
-	// MemoryUsedBytes is the memory in use.
+	// MemoryUsedBytes is the unified memory in use.
 	MemoryUsedBytes *int64 `json:"memory_used_bytes,omitempty"`
+	// OtherMemory is that of the nodes whose memory is not unified, or of which that is not known.
+	OtherMemory []OtherMemory `json:"other_memory,omitempty"`
 	// PowerWatts is the whole machines' power where it is known, else the chips'.
 	PowerWatts *float64 `json:"power_watts,omitempty"`
 	// PowerNodes counts the nodes behind PowerWatts.
 	PowerNodes int `json:"power_nodes"`
 	// Simulated says that some of it is not real.
 	Simulated bool `json:"simulated,omitempty"`
+}
+
+// OtherMemory is the memory in which nodes compute that have no unified memory.
+type OtherMemory struct {
+	// GPUMemory is what it is; absent = not known.
+	GPUMemory GPUMemory `json:"gpu_memory,omitempty"`
+	// TotalBytes is the GPUs' own memory, or RAM.
+	TotalBytes int64 `json:"total_bytes"`
+	// Nodes counts the nodes that have it.
+	Nodes int `json:"nodes"`
+}
+
+// Noun is what people call the memory.
+func (w GPUMemory) Noun() string {
+	switch w {
+	case GPUMemoryUnified:
+		return "unified memory"
+	case GPUMemoryDedicated:
+		return "GPU memory"
+	case GPUMemoryNone:
+		return "RAM"
+	}
+	return "memory (kind unknown)"
+}
+
+// OtherMemoryWords are the memories that are not unified, in words: 64 GB RAM of 1 machine.
+func (t Totals) OtherMemoryWords(size func(int64) string) (all []string) {
+	for _, o := range t.OtherMemory {
+		machines := " machines"
+		if o.Nodes == 1 {
+			machines = " machine"
+		}
+		all = append(all, size(o.TotalBytes)+" "+o.GPUMemory.Noun()+" of "+strconv.Itoa(o.Nodes)+machines)
+	}
+	return all
 }
 
 // Identity is the value of an identity document: who a node is. It changes
@@ -169,8 +209,8 @@ type Identity struct {
 	GPUName string `json:"gpu_name,omitempty"`
 	// GPUCores counts the GPU's cores.
 	GPUCores *int `json:"gpu_cores,omitempty"`
-	// UnifiedMemory says whether CPU and GPU share one memory.
-	UnifiedMemory *bool `json:"unified_memory,omitempty"`
+	// GPUMemory is the memory in which its GPU computes.
+	GPUMemory GPUMemory `json:"gpu_memory,omitempty"`
 	// MLXVersion is the version of the MLX that Fulmen itself uses.
 	MLXVersion string `json:"mlx_version,omitempty"`
 	// MLXBackends are the distributed backends that this MLX has.

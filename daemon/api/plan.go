@@ -109,6 +109,8 @@ type PlanRank struct {
 	Node NodeID `json:"node"`
 	// MemoryBytes is what it is granted of the GPU's working set.
 	MemoryBytes int64 `json:"memory_bytes"`
+	// GPUMemory is the memory of which that is; absent where none is granted, or it is not known.
+	GPUMemory GPUMemory `json:"gpu_memory,omitempty"`
 	// ShareRatio is its part of the whole, where the spec has shares: above 0, with at most six decimals; those of all ranks add up to 1.
 	ShareRatio float64 `json:"share_ratio,omitempty"`
 	// GPU is how it gets the GPU.

@@ -76,7 +76,7 @@ type Memory struct {
 	Pressure Pressure `json:"pressure,omitempty"`
 	// PressureStallRatio is the part of the last 10 s in which some task waited for memory; Linux only.
 	PressureStallRatio *float64 `json:"pressure_stall_ratio,omitempty"`
-	// GPUWorkingSetBytes is the largest working set that the GPU recommends; all memory where MLX finds no GPU. Placement compares with it.
+	// GPUWorkingSetBytes is the largest working set that the GPU recommends, or a discrete GPU's own memory; all RAM where MLX finds no GPU. Placement compares with it.
 	GPUWorkingSetBytes *int64 `json:"gpu_working_set_bytes,omitempty"`
 	// GPUUsedBytes is what all programs together hold for the GPU.
 	GPUUsedBytes *int64 `json:"gpu_used_bytes,omitempty"`

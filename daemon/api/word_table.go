@@ -1330,6 +1330,26 @@ func (PowerSource) Values() []string {
 // Valid reports whether the word belongs to this version.
 func (w PowerSource) Valid() bool { return known(w) }
 
+// GPUMemory is the memory in which a machine's GPU computes, and so the programs of jobs.
+type GPUMemory string
+
+const (
+	// GPUMemoryUnified is one memory of CPU and GPU, as of Apple silicon.
+	GPUMemoryUnified GPUMemory = "unified"
+	// GPUMemoryDedicated is a discrete GPU's own memory.
+	GPUMemoryDedicated GPUMemory = "dedicated"
+	// GPUMemoryNone is RAM: MLX finds no GPU, and computes on the CPU.
+	GPUMemoryNone GPUMemory = "none"
+)
+
+// Values lists the words, in the order in which people read them.
+func (GPUMemory) Values() []string {
+	return words(GPUMemoryUnified, GPUMemoryDedicated, GPUMemoryNone)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w GPUMemory) Valid() bool { return known(w) }
+
 // Pressure is how short of memory a system says it is.
 type Pressure string
 

@@ -13,8 +13,8 @@ import (
 // and recordings of sysctl -a show: hw.model is "Mac15,14", the brand string
 // "Apple M3 Ultra".
 func identity(s sysctl, hostName func() (string, error)) *native.Identity {
-	unified := true // every Mac that this runs on is Apple silicon
-	id := native.Identity{OSName: "macOS", Architecture: "arm64", UnifiedMemory: &unified}
+	// Every Mac that this runs on is Apple silicon.
+	id := native.Identity{OSName: "macOS", Architecture: "arm64", GPUMemory: native.GPUMemoryUnified}
 	if name, err := hostName(); err != nil {
 		id.Unknown.Add("name", native.ReasonReadFailed.With(err.Error()))
 		id.Unknown.Add("host_name", native.ReasonReadFailed.With(err.Error()))

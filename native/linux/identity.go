@@ -20,12 +20,7 @@ func (t tree) identity() *native.Identity {
 	chip, why := t.chip()
 	native.Put(&id.Chip, &id.Unknown, "chip", chip, why)
 	id.Unknown.Add("gpu_cores", native.ReasonNoPlatform.With("Linux does not count them"))
-	if id.Architecture == "amd64" {
-		// No GPU that MLX can use on this architecture shares the memory.
-		id.UnifiedMemory = new(false)
-	} else {
-		id.Unknown.Add("unified_memory", native.ReasonNoPlatform.With("a system on a chip may share its memory with its GPU; Linux does not say"))
-	}
+	id.Unknown.Add("gpu_memory", native.ReasonNoPlatform.With("Linux does not say which GPU MLX uses; MLX does"))
 	return id
 }
 

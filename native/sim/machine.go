@@ -12,7 +12,6 @@ func (w *World) identity(m *mac) *native.Identity {
 	for _, number := range []**int{&id.CPUCores, &id.CPUPerformanceCores, &id.CPUEfficiencyCores, &id.GPUCores} {
 		*number = copied(*number)
 	}
-	id.UnifiedMemory = copied(id.UnifiedMemory)
 	id.Unknown = id.Unknown.Clone()
 	id.BootedAt = native.Stamp(m.bootedAt)
 	id.BootID = m.bootID

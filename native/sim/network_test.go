@@ -160,11 +160,11 @@ func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 func TestSnapshotIsACopy(t *testing.T) {
 	is := is.New(t)
 	s := cluster(2, "a.tb1 b.tb1")
-	s.Macs[0].Identity.CPUCores, s.Macs[0].Identity.UnifiedMemory = new(8), new(true)
+	s.Macs[0].Identity.CPUCores, s.Macs[0].Identity.GPUCores = new(8), new(10)
 	b := newBench(t, s)
 	before := b.snapshot("a")
 	mine := b.snapshot("a")
-	*mine.Identity.CPUCores, *mine.Identity.UnifiedMemory = 9, false
+	*mine.Identity.CPUCores, *mine.Identity.GPUCores = 9, 11
 	mine.Thunderbolt.Ports[0].Peers[0].Services[0].ProtocolID = 9
 	mine.Network.Interfaces[0].Addresses[0].Tentative = true
 	*mine.Network.Interfaces[0].Up = false

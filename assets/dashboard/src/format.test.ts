@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { age, bandwidth, bits, bytes, duration, latency, percent, tflops, used } from "./format";
+import { age, bandwidth, bits, bytes, duration, latency, memoryOf, percent, tflops, used } from "./format";
 
 describe("numbers as people read them", () => {
   it.each([
@@ -15,6 +15,12 @@ describe("numbers as people read them", () => {
     [used(612 * 2 ** 30, 1536 * 2 ** 30), "612 of 1536 GB"],
     [used(undefined, 64 * 2 ** 30), "64 GB"],
     [used(undefined, undefined), "–"],
+    [memoryOf("unified", 2 ** 33, 2 ** 36, 2 ** 35), "8 of 64 GB"],
+    [memoryOf("dedicated", 2 ** 33, 2 ** 36, 3 * 2 ** 33), "24 GB GPU memory, 8 of 64 GB RAM"],
+    [memoryOf("dedicated", undefined, 2 ** 36, undefined), "64 GB RAM"],
+    [memoryOf("none", 2 ** 33, 2 ** 36, 2 ** 36), "8 of 64 GB RAM"],
+    [memoryOf("none", undefined, undefined, undefined), "–"],
+    [memoryOf(undefined, 2 ** 33, 2 ** 36, 2 ** 35), "8 of 64 GB"],
     [bandwidth(661e9), "661 GB/s"],
     [latency(9.25), "9.25 µs"],
     [latency(1500), "1.5 ms"],

@@ -5,6 +5,9 @@
  * @module
  */
 
+import type * as api from "./api/types";
+import { gpuMemory } from "./words";
+
 /** What stands where a value is not known. */
 export const unknown = "–";
 
@@ -42,6 +45,14 @@ export function used(part: number | undefined, total: number | undefined): strin
   if (total === undefined) return part === undefined ? unknown : bytes(part);
   const whole = Math.round(total / 2 ** 30);
   return part === undefined ? `${whole} GB` : `${Math.round(part / 2 ** 30)} of ${whole} GB`;
+}
+
+/** A Mac's memory, where it is not unified with what it is: 24 GB GPU memory, 12 of 64 GB RAM. */
+export function memoryOf(kind: api.GPUMemory | undefined, part: number | undefined, total: number | undefined, working: number | undefined): string {
+  const line = used(part, total);
+  if (kind === undefined || kind === "unified" || line === unknown) return line;
+  const own = kind === "dedicated" && working !== undefined ? `${Math.round(working / 2 ** 30)} GB ${gpuMemory(kind)}, ` : "";
+  return `${own}${line} ${gpuMemory("none")}`;
 }
 
 /** A memory bandwidth, such as 661 GB/s; these are decimal, as data sheets have them. */

@@ -45,6 +45,10 @@ export interface ModelNode {
   /** The part of the memory in use, 0 to 1. */
   memoryUsedRatio?: number;
   memoryUsedBytes?: number;
+  /** The memory in which its GPU computes; absent where it is not known. */
+  gpuMemory?: api.GPUMemory;
+  /** What its GPU may hold, or has of its own. */
+  gpuWorkingSetBytes?: number;
   memoryTotalBytes?: number;
   pressure?: api.Pressure;
   /** 0 to 1. */

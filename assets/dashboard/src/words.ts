@@ -40,6 +40,14 @@ export const linkKindShort: (kind: api.LinkKind) => string = from({
   vpn: "VPN",
 });
 
+/** The memory in which a Mac's GPU computes. */
+export const gpuMemory: (kind: api.GPUMemory | "") => string = from({
+  unified: "unified memory",
+  dedicated: "GPU memory",
+  none: "RAM",
+  "": "memory (kind unknown)",
+});
+
 export const liveness: (state: api.Liveness) => string = from({
   alive: "Connected",
   suspect: "Just stopped answering",

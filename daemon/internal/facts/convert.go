@@ -50,7 +50,7 @@ func identity(from native.Identity, static Static) (api.Identity, map[string]api
 		Model: from.Model, ModelName: from.ModelName, Chip: from.Chip,
 		OSName: from.OSName, OSVersion: from.OSVersion, OSBuild: from.OSBuild,
 		CPUCores: from.CPUCores, CPUPerformanceCores: from.CPUPerformanceCores, CPUEfficiencyCores: from.CPUEfficiencyCores,
-		GPUName: from.GPUName, GPUCores: from.GPUCores, UnifiedMemory: from.UnifiedMemory,
+		GPUName: from.GPUName, GPUCores: from.GPUCores, GPUMemory: api.GPUMemory(from.GPUMemory),
 	}
 	if at := from.BootedAt; !at.IsZero() {
 		to.BootedAt = api.TimeOf(at.Time)
@@ -61,6 +61,19 @@ func identity(from native.Identity, static Static) (api.Identity, map[string]api
 	} else {
 		for _, field := range []string{"mlx_version", "mlx_backends", "mlx_devices"} {
 			why[field] = static.noMLX()
+		}
+	}
+	if field := "gpu_memory"; why[field] == api.ReasonNotSupportedByPlatform { // by this one, and so MLX's to tell
+		switch mlx := static.MLX; {
+		case mlx == nil:
+			why[field] = static.noMLX()
+		case mlx.UsesCPU:
+			to.GPUMemory = api.GPUMemoryNone
+		case mlx.usesCUDA() && from.Architecture == "amd64": // elsewhere a system on a chip may share its memory
+			to.GPUMemory = api.GPUMemoryDedicated
+		}
+		if to.GPUMemory != "" {
+			delete(why, field)
 		}
 	}
 	return to, why

@@ -73,6 +73,44 @@ func TestWorkingSet(t *testing.T) {
 	}
 }
 
+// A Mac's GPU shares its memory; of a Linux machine MLX tells what it computes in.
+func TestGPUMemory(t *testing.T) {
+	mac := native.Identity{Architecture: "arm64", GPUMemory: native.GPUMemoryUnified}
+	linux := func(architecture string) native.Identity {
+		return native.Identity{Architecture: architecture, Unknown: native.Reasons{"gpu_memory": native.ReasonNoPlatform.With("why")}}
+	}
+	cpu, cuda := &MLX{UsesCPU: true, Devices: []api.MLXDevice{api.MLXDeviceCPU}}, &MLX{Devices: []api.MLXDevice{api.MLXDeviceCPU, api.MLXDeviceCUDA}}
+	for name, tt := range map[string]struct {
+		from   native.Identity
+		static Static
+		want   api.GPUMemory
+		why    api.Reason
+	}{
+		"a Mac":                         {mac, Static{}, api.GPUMemoryUnified, ""},
+		"a Mac whose MLX finds no GPU":  {mac, Static{MLX: cpu}, api.GPUMemoryUnified, ""},
+		"no GPU":                        {linux("amd64"), Static{MLX: cpu}, api.GPUMemoryNone, ""},
+		"a CUDA build that finds none":  {linux("amd64"), Static{MLX: &MLX{UsesCPU: true, Devices: cuda.Devices}}, api.GPUMemoryNone, ""},
+		"a discrete GPU":                {linux("amd64"), Static{MLX: cuda}, api.GPUMemoryDedicated, ""},
+		"a system on a chip, or a card": {linux("arm64"), Static{MLX: cuda}, "", api.ReasonNotSupportedByPlatform},
+		"MLX names no GPU that we know": {linux("amd64"), Static{MLX: &MLX{}}, "", api.ReasonNotSupportedByPlatform},
+		"MLX has not answered yet":      {linux("amd64"), Static{}, "", api.ReasonNotYetRead},
+		"there is no MLX":               {linux("amd64"), Static{NoMLX: api.ReasonMLXMissing}, "", api.ReasonMLXMissing},
+		"no scenario tells it":          {native.Identity{Unknown: native.Reasons{"gpu_memory": native.ReasonNotInScenario}}, Static{MLX: cpu}, "", api.ReasonNotInScenario},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			value, unknown := identity(tt.from, tt.static.named())
+			is.Equal(value.GPUMemory, tt.want)
+			is.Equal(unknown["gpu_memory"], tt.why)
+		})
+	}
+}
+
+func (s Static) named() Static {
+	s.ShortName = strings.ToLower
+	return s
+}
+
 func TestNetwork(t *testing.T) {
 	is := is.New(t)
 	link := true

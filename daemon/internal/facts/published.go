@@ -139,6 +139,9 @@ type MLX struct {
 	UsesCPU bool
 }
 
+// usesCUDA reports whether its GPU is one of NVIDIA's.
+func (m *MLX) usesCUDA() bool { return !m.UsesCPU && slices.Contains(m.Devices, api.MLXDeviceCUDA) }
+
 // MLXOf is what of the worker's answer becomes facts.
 func MLXOf(info worker.Info) *MLX {
 	mlx := &MLX{Version: info.MLXVersion}
@@ -156,7 +159,7 @@ func MLXOf(info worker.Info) *MLX {
 		mlx.UsesCPU = true
 	case device.WorkingSetBytes != 0:
 		mlx.WorkingSetBytes = int64(device.WorkingSetBytes)
-	case slices.Contains(mlx.Devices, api.MLXDeviceCUDA): // which recommends nothing: all of it may be used
+	case mlx.usesCUDA(): // which recommends nothing: all of it may be used
 		mlx.WorkingSetBytes = int64(device.MemoryBytes)
 	}
 	return mlx

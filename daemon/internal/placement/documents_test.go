@@ -125,6 +125,35 @@ func TestWhatANodeTells(t *testing.T) {
 	}
 }
 
+// Each Mac counts with the memory in which its GPU computes, and the plan says which: what
+// is available of RAM bounds no GPU that has memory of its own.
+func TestPlanSaysWhichMemoryItCounts(t *testing.T) {
+	is := is.New(t)
+	studios := draw(t, "two-studios")
+	of := api.Identity{Architecture: "amd64", GPUMemory: api.GPUMemoryDedicated}
+	memory := api.Memory{GPUWorkingSetBytes: new(int64(80 << 30)), AvailableBytes: new(int64(2 << 30)), Pressure: api.PressureWarning}
+	with := func(kind api.GPUMemory) Result {
+		of.GPUMemory = kind
+		asked := api.Placement{Ranks: 2, Backend: api.BackendRing, MemoryBytes: 480 << 30, ShareBy: api.ShareByMemory}
+		return studios.with(document(t, studios.other(), api.KindIdentity, "", of), document(t, studios.other(), api.KindMemory, "", memory)).place(t, asked)
+	}
+	got := map[api.NodeID]api.PlanRank{}
+	for _, r := range with(api.GPUMemoryDedicated).Plan.Ranks {
+		got[r.Node] = r
+		is.True(r.MemoryBytes > 50<<30)
+		is.Equal(r.GPUMemory == api.GPUMemoryDedicated, r.Node == studios.other())
+		is.Equal(r.GPUMemory == api.GPUMemoryUnified, r.Node != studios.other())
+	}
+	is.Equal(len(got), 2)
+	for _, kind := range []api.GPUMemory{api.GPUMemoryNone, api.GPUMemoryUnified, ""} { // of these it is what would be swapped
+		r := with(kind)
+		is.Equal(r.Plan, nil)
+		is.Equal(r.Rejections[0].Reason, api.ReasonMemoryPressure)
+	}
+	r := studios.place(t, api.Placement{Ranks: 2, Backend: api.BackendRing})
+	is.Equal(r.Plan.Ranks[0].GPUMemory, api.GPUMemory("")) // nothing is counted
+}
+
 // A plan names the documents that it rests on, with the values it counted with.
 func TestUsed(t *testing.T) {
 	is := is.New(t)

@@ -49,9 +49,12 @@ type Node struct {
 	// Model is what it has of the job's model.
 	Model       *api.FoundModel
 	copiesModel bool // first: it has none
-	// WorkingSetBytes is the GPU's largest recommended working set.
+	// GPUMemory is the memory in which its GPU computes; empty = not known.
+	GPUMemory api.GPUMemory
+	// WorkingSetBytes is the GPU's largest recommended working set, or what stands for it.
 	WorkingSetBytes *int64
-	// AvailableBytes is what a new program could get without swapping.
+	// AvailableBytes is what a new program could get of RAM without swapping; a discrete
+	// GPU's own memory is beside it.
 	AvailableBytes *int64
 	// Pressure is how short of memory its system says it is; empty = not known.
 	Pressure api.Pressure
@@ -126,7 +129,7 @@ func (n *Node) room() (int64, bool) {
 func (n *Node) free() int64 {
 	left, reachable := n.room()
 	switch {
-	case n.AvailableBytes == nil:
+	case n.AvailableBytes == nil || n.GPUMemory == api.GPUMemoryDedicated:
 		return left
 	case !reachable:
 		return *n.AvailableBytes
@@ -166,6 +169,9 @@ func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.Progra
 			ID: n.ID, ShortName: n.ShortName, Network: n.Network, Reached: !n.Stale,
 			OwnPrincipal: in.Spec.Principal.Node == n.ID, MLX: programs[n.ID],
 		}}
+		if n.Identity != nil {
+			r.node.GPUMemory = n.Identity.GPUMemory
+		}
 		if n.Identity != nil && in.Spec.Program.Builtin != "" {
 			r.node.MLX = api.ProgramMLX{Version: n.Identity.MLXVersion, Backends: n.Identity.MLXBackends}
 		}

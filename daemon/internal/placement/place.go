@@ -332,6 +332,11 @@ func (s *state) plan(c choice, exact bool) *api.Plan {
 		}
 	}
 	w.share()
+	for rank, i := range w.order {
+		if r := &w.plan.Ranks[rank]; r.MemoryBytes > 0 {
+			r.GPUMemory = s.nodes[i].GPUMemory
+		}
+	}
 	w.addModel()
 	w.finish()
 	return w.plan

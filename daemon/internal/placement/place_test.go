@@ -129,6 +129,15 @@ func TestFirstThingThatStops(t *testing.T) {
 			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUNone, MemoryBytes: 95 << 30}}
 		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 5 GiB of GPU memory left to lend, and a rank needs 10 GiB", false},
 		{func(d *scenario, _ *api.Placement) {
+			d.nodes[1].GPUMemory, d.nodes[1].WorkingSetBytes = api.GPUMemoryUnified, new(int64(8<<30))
+		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 8 GiB of unified memory for its GPU, and a rank needs 10 GiB", false},
+		{func(d *scenario, _ *api.Placement) {
+			d.nodes[1].GPUMemory, d.nodes[1].WorkingSetBytes = api.GPUMemoryNone, new(int64(8<<30))
+		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 8 GiB of RAM, and a rank needs 10 GiB", false},
+		{func(d *scenario, _ *api.Placement) {
+			d.nodes[1].GPUMemory, d.nodes[1].WorkingSetBytes = api.GPUMemoryDedicated, new(int64(8<<30))
+		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 8 GiB of GPU memory, and a rank needs 10 GiB", false},
+		{func(d *scenario, _ *api.Placement) {
 			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUExclusive}}
 		}, api.ReasonGPUBusy, "jaccl cannot join 2 ranks: mac-1 lends its GPU to job j4k2m9xq7", false},
 		{func(d *scenario, _ *api.Placement) {

@@ -29,6 +29,7 @@ func (s *state) stopByShare(n *Node) *api.Cause {
 	switch free := n.free(); {
 	case !reachable:
 		return is(api.ReasonNotEnoughMemory, "does not report how much memory its GPU can use")
+	case n.GPUMemory == api.GPUMemoryDedicated && free >= leastRoom: // nothing of it is ever swapped
 	case n.AvailableBytes == nil:
 		return is(api.ReasonNotEnoughMemory, "does not report how much memory is available")
 	case n.Pressure == api.PressureWarning || n.Pressure == api.PressureCritical:

@@ -106,6 +106,9 @@ func TestWhoWouldSwap(t *testing.T) {
 		{"lent", func(n *Node) { n.Lent = []Lent{{Job: "j00000002", GPU: api.GPUNone, MemoryBytes: 100 * gib}} }, api.ReasonNotEnoughMemory,
 			"mac-0 has 0 GiB of memory left, less than the 1 GiB that a share takes at least, and would swap", ""},
 		{"available is not known", func(n *Node) { n.AvailableBytes = nil }, api.ReasonNotEnoughMemory, "mac-0 does not report how much memory is available", ""},
+		{"the GPU's own memory is lent", func(n *Node) {
+			n.GPUMemory, n.Lent = api.GPUMemoryDedicated, []Lent{{Job: "j00000002", GPU: api.GPUNone, MemoryBytes: 100 * gib}}
+		}, api.ReasonNotEnoughMemory, "mac-0 has 0 GiB of memory left, less than the 1 GiB that a share takes at least, and would swap", ""},
 		{"the working set is not known", func(n *Node) { n.WorkingSetBytes = nil }, api.ReasonNotEnoughMemory, "mac-0 does not report how much memory its GPU can use", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -228,14 +228,20 @@ func (s *state) stopByMemory(n *Node, wanted int64) *api.Cause {
 	case !reachable:
 		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s does not report how much memory its GPU can use", n.name())
 	case room/int64(s.demand.perNode) < wanted:
-		left, need := "", "a rank needs "+gibibytes(wanted)
+		of, left, need := "GPU memory", "", "a rank needs "+gibibytes(wanted)
+		switch n.GPUMemory {
+		case api.GPUMemoryUnified:
+			of = n.GPUMemory.Noun() + " for its GPU"
+		case api.GPUMemoryNone:
+			of = n.GPUMemory.Noun()
+		}
 		if room < *n.WorkingSetBytes {
 			left = " left to lend"
 		}
 		if s.demand.perNode > 1 {
 			need = counted(s.demand.perNode, "rank") + " need " + gibibytes(wanted) + " each"
 		}
-		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of GPU memory%s, and %s", n.name(), gibibytes(room), left, need)
+		return hindrance(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of %s%s, and %s", n.name(), gibibytes(room), of, left, need)
 	}
 	return nil
 }

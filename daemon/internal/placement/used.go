@@ -12,7 +12,7 @@ import (
 func countedFields(kind api.Kind) []string {
 	switch kind {
 	case api.KindIdentity:
-		return []string{"mlx_version", "mlx_backends"}
+		return []string{"mlx_version", "mlx_backends", "gpu_memory"}
 	case api.KindMemory:
 		return []string{"gpu_working_set_bytes", "available_bytes"}
 	case api.KindGPUProfile:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"fulmen/native"
 	"fulmen/native/tomltext"
 )
 
@@ -106,7 +107,7 @@ func (s Scenario) checkOneMac(p *problems, path string, m Mac) {
 		p.add(path+"."+key, "mac %s: %s", m.Name, fmt.Sprintf(format, args...))
 	}
 	if m.MemoryBytes > 0 {
-		if m.GPUWorkingSetBytes > m.MemoryBytes {
+		if m.GPUWorkingSetBytes > m.MemoryBytes && m.Identity.GPUMemory != native.GPUMemoryDedicated {
 			fail("gpu_working_set", "gpu_working_set is more than the memory")
 		}
 		if m.UsedBytes > m.MemoryBytes {

@@ -43,7 +43,7 @@
 //	performance_cores = 24
 //	efficiency_cores = 8
 //	gpu_cores = 80
-//	unified_memory = true       # default: true for chips called Apple
+//	gpu_memory = "unified"      # the default for chips called Apple; or dedicated, none
 //	architecture = "arm64"      # the default
 //	os_name = "macOS"           # the default
 //	os = "26.2/25C56"           # version/build, or the version alone

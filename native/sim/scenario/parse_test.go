@@ -43,6 +43,23 @@ speed = "80G"
 
 `
 
+func TestGPUMemory(t *testing.T) {
+	is := is.New(t)
+	for line, want := range map[string]native.GPUMemory{
+		"chip = \"Apple M4\"": native.GPUMemoryUnified, "chip = \"Xeon\"": "", "gpu_memory = \"none\"": native.GPUMemoryNone,
+		"gpu_memory = \"dedicated\"\ngpu_working_set = \"80 GB\"": native.GPUMemoryDedicated, // beside the 64 GB of RAM
+	} {
+		s, err := Parse("desk.toml", []byte(strings.Replace(cluster, "os = \"26.2/25C56\"", "os = \"26.2/25C56\"\n"+line, 1)))
+		is.NoErr(err)
+		a, _ := s.Mac("a")
+		is.Equal(a.Identity.GPUMemory, want)
+	}
+	for _, line := range []string{"gpu_memory = \"unifed\"", "gpu_working_set = \"80 GB\""} {
+		_, err := Parse("desk.toml", []byte(strings.Replace(cluster, "os = \"26.2/25C56\"", "os = \"26.2/25C56\"\n"+line, 1)))
+		is.True(err != nil)
+	}
+}
+
 func TestParseTellsWhatIsThere(t *testing.T) {
 	is := is.New(t)
 	s, err := Parse("some/where/desk.toml", []byte(cluster+"[[at]]\nafter = \"1m5s\"\ndo = \"retrain a.tb1 40G\"\n"))

@@ -77,12 +77,11 @@ func readIdentity(t *table, scenario, name string) native.Identity {
 		CPUPerformanceCores: t.count("performance_cores"),
 		CPUEfficiencyCores:  t.count("efficiency_cores"),
 		GPUCores:            t.count("gpu_cores"),
-		UnifiedMemory:       t.flag("unified_memory"),
+		GPUMemory:           oneOf(t, "gpu_memory", "", native.GPUMemoryUnified, native.GPUMemoryDedicated, native.GPUMemoryNone),
 		HardwareID:          "scenario:" + MakeUUID(scenario, name),
 	}
-	if id.UnifiedMemory == nil && strings.HasPrefix(id.Chip, "Apple ") {
-		unified := true
-		id.UnifiedMemory = &unified
+	if id.GPUMemory == "" && strings.HasPrefix(id.Chip, "Apple ") {
+		id.GPUMemory = native.GPUMemoryUnified
 	}
 	os := parsed(t, "os", func(text string) (parts [2]string, err error) {
 		parts[0], parts[1], err = ParseOS(text)

@@ -291,6 +291,15 @@ export type EventKind = "node_joined" | "node_reached" | "node_lost" | "node_lef
 export type ExportForm = "json" | "dot" | "hostfile" | "matrix";
 
 /**
+ * GPUMemory is the memory in which a machine's GPU computes, and so the programs of jobs.
+ *
+ * - unified: One memory of CPU and GPU, as of Apple silicon.
+ * - dedicated: A discrete GPU's own memory.
+ * - none: RAM: MLX finds no GPU, and computes on the CPU.
+ */
+export type GPUMemory = "unified" | "dedicated" | "none";
+
+/**
  * GPUShare is how a rank gets a node's GPU.
  *
  * - exclusive: Shares it with no other job.
@@ -1716,8 +1725,8 @@ export interface Identity {
   gpu_name?: string;
   /** Counts the GPU's cores. */
   gpu_cores?: number;
-  /** Says whether CPU and GPU share one memory. */
-  unified_memory?: boolean;
+  /** The memory in which its GPU computes. */
+  gpu_memory?: GPUMemory;
   /** The version of the MLX that Fulmen itself uses. */
   mlx_version?: string;
   /** The distributed backends that this MLX has. */
@@ -2805,7 +2814,7 @@ export interface Memory {
   pressure?: Pressure;
   /** The part of the last 10 s in which some task waited for memory; Linux only. Unit: ratio. */
   pressure_stall_ratio?: number;
-  /** The largest working set that the GPU recommends; all memory where MLX finds no GPU. Placement compares with it. Unit: bytes. */
+  /** The largest working set that the GPU recommends, or a discrete GPU's own memory; all RAM where MLX finds no GPU. Placement compares with it. Unit: bytes. */
   gpu_working_set_bytes?: number;
   /** What all programs together hold for the GPU. Unit: bytes. */
   gpu_used_bytes?: number;
@@ -3280,6 +3289,16 @@ export interface NodeWatchResult {
   totals: Totals;
 }
 
+/** OtherMemory is the memory in which nodes compute that have no unified memory. */
+export interface OtherMemory {
+  /** What it is; absent = not known. */
+  gpu_memory?: GPUMemory;
+  /** The GPUs' own memory, or RAM. Unit: bytes. */
+  total_bytes: number;
+  /** Counts the nodes that have it. */
+  nodes: number;
+}
+
 /** OutputPiece is a piece of one stream of one rank. */
 export interface OutputPiece {
   /** The attempt. */
@@ -3596,6 +3615,8 @@ export interface PlanRank {
   node: NodeID;
   /** What it is granted of the GPU's working set. Unit: bytes. */
   memory_bytes: number;
+  /** The memory of which that is; absent where none is granted, or it is not known. */
+  gpu_memory?: GPUMemory;
   /** Its part of the whole, where the spec has shares: above 0, with at most six decimals; those of all ranks add up to 1. Unit: ratio. */
   share_ratio?: number;
   /** How it gets the GPU. */
@@ -4446,10 +4467,12 @@ export interface Totals {
   memory_bytes_per_s?: number;
   /** Counts the nodes behind FP16TFLOPS and MemoryBytesPerS. */
   measured_nodes: number;
-  /** The memory. Unit: bytes. */
+  /** The unified memory. Unit: bytes. */
   memory_total_bytes?: number;
-  /** The memory in use. Unit: bytes. */
+  /** The unified memory in use. Unit: bytes. */
   memory_used_bytes?: number;
+  /** That of the nodes whose memory is not unified, or of which that is not known. */
+  other_memory?: OtherMemory[];
   /** The whole machines' power where it is known, else the chips'. Unit: watts. */
   power_watts?: number;
   /** Counts the nodes behind PowerWatts. */

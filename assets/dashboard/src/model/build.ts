@@ -74,6 +74,8 @@ function nodeOf(view: api.NodeView, from: Sources): ModelNode {
     memoryUsedRatio: ratio(memory?.used_bytes, memory?.total_bytes),
     memoryUsedBytes: memory?.used_bytes,
     memoryTotalBytes: memory?.total_bytes,
+    gpuMemory: identity?.gpu_memory,
+    gpuWorkingSetBytes: memory?.gpu_working_set_bytes,
     pressure: memory?.pressure,
     // Of a node that is not reached, what it does now is not known.
     gpuUseRatio: reached ? system?.gpu_use_ratio : undefined,

@@ -101,6 +101,13 @@ describe("tiles", () => {
     ]);
   });
 
+  it("tells unified and other memory apart", () => {
+    const other: api.OtherMemory[] = [{ total_bytes: 2 ** 34, nodes: 1 }, { gpu_memory: "dedicated", total_bytes: 3 * 2 ** 33, nodes: 1 }, { gpu_memory: "none", total_bytes: 3 * 2 ** 36, nodes: 2 }];
+    const words = "16 GB memory (kind unknown) of 1 machine, 24 GB GPU memory of 1 machine, 192 GB RAM of 2 machines";
+    expect(tilesOf({ ...totals, memory_used_bytes: 2 ** 39, other_memory: other })[2]).toMatchObject({ label: "Unified memory", value: "512 of 1024 GB", note: `in use, ${words}`, ratio: 0.5 });
+    expect(tilesOf({ nodes: 4, members: 4, measured_nodes: 0, power_nodes: 0, other_memory: other })[2]).toMatchObject({ value: "–", note: words, known: false });
+  });
+
   it("never shows 0 for what is not known", () => {
     for (const tile of tilesOf(undefined)) expect(tile).toMatchObject({ value: "–", known: false });
   });

@@ -1,5 +1,6 @@
 import type * as api from "../api/types";
 import { bandwidth, tflops, unknown, used, watts } from "../format";
+import { gpuMemory } from "../words";
 
 /** One of the cluster's totals. */
 export interface Tile {
@@ -19,11 +20,13 @@ export function tilesOf(totals: api.Totals | undefined): Tile[] {
   const nodes = totals?.nodes ?? 0;
   const of = (count: number) => (count < nodes ? `${count} of ${nodes} Macs` : nodes === 1 ? "this Mac" : `all ${nodes} Macs`);
   const measured = totals?.measured_nodes ?? 0;
+  const other = (totals?.other_memory ?? []).map((o) => `${used(undefined, o.total_bytes)} ${gpuMemory(o.gpu_memory ?? "")} of ${o.nodes} ${o.nodes === 1 ? "machine" : "machines"}`);
+  const use = totals?.memory_total_bytes === undefined ? (other.length > 0 ? [] : ["not known yet"]) : [totals.memory_used_bytes === undefined ? "use not known yet" : "in use"];
   const memory: Tile = {
     key: "memory",
-    label: "Memory",
+    label: "Unified memory",
     value: used(totals?.memory_used_bytes, totals?.memory_total_bytes),
-    note: totals?.memory_total_bytes === undefined ? "not known yet" : totals.memory_used_bytes === undefined ? "use not known yet" : "in use",
+    note: [...use, ...other].join(", "),
     known: totals?.memory_total_bytes !== undefined,
   };
   if (totals?.memory_used_bytes !== undefined && totals.memory_total_bytes) memory.ratio = totals.memory_used_bytes / totals.memory_total_bytes;

@@ -25,7 +25,7 @@ func (v View) Demo(w *Page, s demo.State) {
 		}
 		memory := text.Unknown
 		if n.Memory != nil {
-			memory = v.memoryOf(*n.Memory, api.Document{})
+			memory = v.memoryOf(*n.Memory, api.GPUMemoryUnified, api.Document{})
 		}
 		gpu := none
 		if n.GPU != nil {

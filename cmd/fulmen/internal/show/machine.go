@@ -55,19 +55,28 @@ func (f facts) mlx(i api.Identity, doc api.Document) string {
 
 func (f facts) memory() string {
 	var m api.Memory
+	var i api.Identity
 	doc, _ := f.read(api.KindMemory, &m)
-	return f.memoryOf(m, doc)
+	f.read(api.KindIdentity, &i)
+	return f.memoryOf(m, i.GPUMemory, doc)
 }
 
-func (v View) memoryOf(m api.Memory, doc api.Document) string {
-	var out string
+// memoryOf is a node's memory, where it is not unified with what it is.
+func (v View) memoryOf(m api.Memory, kind api.GPUMemory, doc api.Document) string {
+	var out, of string
+	if kind == api.GPUMemoryDedicated || kind == api.GPUMemoryNone {
+		of = " " + api.GPUMemoryNone.Noun()
+	}
 	switch {
 	case m.TotalBytes == nil:
 		return v.unknown(doc, "total_bytes")
 	case m.UsedBytes == nil:
-		out = text.Bytes(*m.TotalBytes) + ", used " + v.unknown(doc, "used_bytes")
+		out = text.Bytes(*m.TotalBytes) + of + ", used " + v.unknown(doc, "used_bytes")
 	default:
-		out = text.Bytes(*m.UsedBytes) + " of " + text.Bytes(*m.TotalBytes) + " used"
+		out = text.Bytes(*m.UsedBytes) + " of " + text.Bytes(*m.TotalBytes) + of + " used"
+	}
+	if kind == api.GPUMemoryDedicated && m.GPUWorkingSetBytes != nil {
+		out = text.Bytes(*m.GPUWorkingSetBytes) + " " + kind.Noun() + ", " + out
 	}
 	if m.Pressure != "" && m.Pressure != api.PressureNormal {
 		out += ", pressure " + string(m.Pressure)

@@ -59,8 +59,11 @@ func totals(t api.Totals) string {
 	}
 	memory, compute, bandwidth, power := "memory "+text.Unknown, "", "", ""
 	if t.MemoryTotalBytes != nil {
-		memory = text.Bytes(*t.MemoryTotalBytes) + " of memory"
+		memory = text.Bytes(*t.MemoryTotalBytes) + " of " + api.GPUMemoryUnified.Noun()
+	} else if t.OtherMemory != nil {
+		memory = ""
 	}
+	memory = join(", ", memory, join(", ", t.OtherMemoryWords(text.Bytes)...))
 	if t.FP16TFLOPS != nil {
 		compute = text.TFLOPS(*t.FP16TFLOPS)
 	}

@@ -87,7 +87,7 @@ func (v View) planned(w *Page, p api.Plan, n Names) {
 		for _, x := range r.PortNumbers {
 			portNumbers = join(", ", portNumbers, x.String())
 		}
-		row := []string{strconv.Itoa(r.Rank), n.Of(r.Node), string(r.GPU), some(r.MemoryBytes, text.Bytes), orNone(portNumbers)}
+		row := []string{strconv.Itoa(r.Rank), n.Of(r.Node), string(r.GPU), join(" ", some(r.MemoryBytes, text.Bytes), choose(r.GPUMemory == "", "", strings.TrimSuffix(r.GPUMemory.Noun(), " memory"))), orNone(portNumbers)}
 		if p.Shares() != nil {
 			row = slices.Insert(row, 2, strconv.FormatFloat(r.ShareRatio, 'f', -1, 64))
 		}

@@ -2,8 +2,13 @@ package show
 
 import (
 	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
 )
@@ -71,6 +76,36 @@ func studioView() api.NodeView {
 
 func miniView() api.NodeView {
 	return api.NodeView{Node: mini, ShortName: "mini\u202e\x1b[2J", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It went to sleep."}
+}
+
+// memoriesOf is a Mac among Linux machines: one has a discrete GPU, of the third nothing tells.
+func memoriesOf(t *testing.T) (api.NodeListResult, []api.Document) {
+	list, docs := api.NodeListResult{Totals: memories()}, []api.Document{}
+	for i, kind := range []api.GPUMemory{api.GPUMemoryUnified, api.GPUMemoryDedicated, api.GPUMemoryNone, ""} {
+		node := api.NodeIDFromKey([]byte{byte(i)})
+		list.Nodes = append(list.Nodes, api.NodeView{Node: node, ShortName: "node-" + strconv.Itoa(i), Liveness: api.LivenessAlive})
+		docs = append(docs, doc(t, node, api.KindIdentity, api.Identity{Chip: "a chip", GPUMemory: kind}, nil),
+			doc(t, node, api.KindMemory, api.Memory{TotalBytes: ptr(int64(64 << 30)), UsedBytes: ptr(int64(8 << 30)), GPUWorkingSetBytes: ptr(int64(24 << 30))}, nil))
+	}
+	return list, docs
+}
+
+func memories() api.Totals {
+	return api.Totals{Nodes: 4, Members: 4, MemoryTotalBytes: ptr(int64(64 << 30)), MemoryUsedBytes: ptr(int64(8 << 30)), OtherMemory: []api.OtherMemory{
+		{TotalBytes: 64 << 30, Nodes: 1}, {GPUMemory: api.GPUMemoryDedicated, TotalBytes: 24 << 30, Nodes: 1}, {GPUMemory: api.GPUMemoryNone, TotalBytes: 64 << 30, Nodes: 2},
+	}}
+}
+
+// The page has the words for memory that the menu and the command line have.
+func TestPageNamesMemoryAlike(t *testing.T) {
+	is := is.New(t)
+	page, err := os.ReadFile("../../../../assets/dashboard/src/words.ts")
+	is.NoErr(err)
+	_, table, _ := strings.Cut(string(page), "export const gpuMemory")
+	table, _, _ = strings.Cut(table, "});")
+	for _, kind := range append(api.GPUMemory("").Values(), `""`) {
+		is.True(strings.Contains(table, kind+": \""+api.GPUMemory(strings.Trim(kind, `"`)).Noun()+"\","))
+	}
 }
 
 func aloneList() api.NodeListResult {

@@ -67,6 +67,10 @@ func screens(t *testing.T) map[string]func(*Page) {
 				Redacted: map[string]int{"ip": 3, "text": 12},
 			})
 		},
+		"nodes_memories": func(w *Page) {
+			list, docs := memoriesOf(t)
+			view.Nodes(w, list, docs)
+		},
 		"nodes_states": func(w *Page) { view.Nodes(w, fiveList(), both) },
 		"node_paths":   func(w *Page) { wide.Node(w, api.NodeGetResult{Node: fiveList().Nodes[1]}, Topology{}) },
 		"peers":        func(w *Page) { view.Peers(w, fivePeers(), false) },

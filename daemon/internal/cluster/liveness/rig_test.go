@@ -39,7 +39,7 @@ func doc(node api.NodeID, kind api.Kind, name string, value any) api.Document {
 }
 
 func identity(node api.NodeID, name string, platform api.Platform) api.Document {
-	return doc(node, api.KindIdentity, "", api.Identity{Name: name, ShortName: "unused", Platform: platform})
+	return doc(node, api.KindIdentity, "", api.Identity{Name: name, ShortName: "unused", Platform: platform, GPUMemory: api.GPUMemoryUnified})
 }
 
 func reported(node api.NodeID, state api.SelfState, reason api.Reason) api.Document {

@@ -211,8 +211,7 @@ func add(t *api.Totals, f *facts) {
 	t.Nodes++
 	t.Simulated = t.Simulated || f.simulated
 	if f.memory != nil {
-		sum(&t.MemoryTotalBytes, f.memory.TotalBytes)
-		sum(&t.MemoryUsedBytes, f.memory.UsedBytes)
+		addMemory(t, f)
 	}
 	if f.gpu != nil && f.gpu.FP16TFLOPS != nil {
 		sum(&t.FP16TFLOPS, f.gpu.FP16TFLOPS)
@@ -229,6 +228,31 @@ func add(t *api.Totals, f *facts) {
 			t.PowerNodes++
 		}
 	}
+}
+
+// addMemory counts each node once, with the memory in which its programs compute.
+func addMemory(t *api.Totals, f *facts) {
+	kind, total := api.GPUMemory(""), f.memory.TotalBytes
+	if f.identity != nil {
+		kind = f.identity.GPUMemory
+	}
+	switch kind {
+	case api.GPUMemoryUnified:
+		sum(&t.MemoryTotalBytes, total)
+		sum(&t.MemoryUsedBytes, f.memory.UsedBytes)
+		return
+	case api.GPUMemoryDedicated:
+		total = f.memory.GPUWorkingSetBytes
+	}
+	if total == nil {
+		return
+	}
+	at, found := slices.BinarySearchFunc(t.OtherMemory, kind, func(o api.OtherMemory, k api.GPUMemory) int { return cmp.Compare(o.GPUMemory, k) })
+	if !found {
+		t.OtherMemory = slices.Insert(t.OtherMemory, at, api.OtherMemory{GPUMemory: kind})
+	}
+	t.OtherMemory[at].TotalBytes += *total
+	t.OtherMemory[at].Nodes++
 }
 
 // sum adds a number that is known.

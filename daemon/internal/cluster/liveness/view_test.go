@@ -18,7 +18,15 @@ func TestViews(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Input){
 		"all-well": func(*Input) {},
-		"alone":    func(in *Input) { in.Members, in.Docs, in.Seen = in.Members[:1], nil, nil },
+		"memories": func(in *Input) { // each counts once, with that in which its programs compute
+			in.Docs = slices.DeleteFunc(in.Docs, func(d api.SharedDocument) bool { return d.Node != studio && d.Kind == api.KindMemory })
+			for node, kind := range map[api.NodeID]api.GPUMemory{mini: api.GPUMemoryDedicated, book: api.GPUMemoryNone, another: ""} {
+				who := doc(node, api.KindIdentity, "", api.Identity{Name: "linux " + string(kind), Platform: api.PlatformLinux, GPUMemory: kind})
+				who.Seq = 2
+				in.report(who, doc(node, api.KindMemory, "", api.Memory{TotalBytes: new(int64(64 << 30)), UsedBytes: new(int64(8 << 30)), GPUWorkingSetBytes: new(int64(24 << 30))}))
+			}
+		},
+		"alone": func(in *Input) { in.Members, in.Docs, in.Seen = in.Members[:1], nil, nil },
 		"cables-pulled": func(in *Input) {
 			lost(in, mini, "")
 			in.report(later(reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 40)),
