@@ -60,6 +60,11 @@ func (s Simulated) LaunchdSockets(name string) ([]*os.File, error) {
 	return systemFrameworks{enter: s.Machine.Enter}.sockets(name)
 }
 
+// Folders is NewFolders on that Mac.
+func (s Simulated) Folders(changed func(folder, path string)) *Folders {
+	return newFolders(systemFrameworks{enter: s.Machine.Enter}, changed)
+}
+
 // Right is NewRight on that Mac, for its root.
 func (s Simulated) Right(name string) *Right {
 	return newRight(name, systemFrameworks{enter: s.Machine.Enter})

@@ -54,7 +54,7 @@ func steps(p parted) (left, right []step) {
 	if runtime.GOOS == "linux" {
 		// The sanitizer is for what is C; it would have all that the daemon is made of compiled once more.
 		left = append(left, step{"darwinsim", "over simulated frameworks", []string{"-asan", "-tags=darwinsim", undebugged}, []string{"fulmen/native/darwin", "fulmen/native/darwin/simmac"}},
-			step{"darwinsim", "over simulated frameworks", []string{"-tags=darwinsim", "-run=OverDarwin|Benchmarks"}, []string{"fulmen/daemon/internal/rdma", "fulmen/daemon/internal/facts"}})
+			step{"darwinsim", "over simulated frameworks", []string{"-tags=darwinsim", "-run=OverDarwin|Benchmarks"}, []string{"fulmen/daemon/internal/rdma", "fulmen/daemon/internal/facts", "fulmen/daemon/internal/model/inventory"}})
 	}
 	all := "-run=^(" + strings.Join(p.tests, "|") + ")$"
 	return left, []step{{"plain", "plain", nil, early(p.plain)}, {"plain", "in full", []string{all}, early(p.again)}}

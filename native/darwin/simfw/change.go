@@ -18,6 +18,7 @@ const (
 	FaultMatch      Fault = 3 // matching fails
 	FaultCommit     Fault = 4 // somebody else committed first
 	FaultStore      Fault = 5 // configd does not answer
+	FaultEvents     Fault = 6 // a stream of events does not start
 )
 
 // Arm lets a fault happen so many times; 0 disarms it.
@@ -126,6 +127,29 @@ func (m *Machine) SetPowerSource(value map[string]any) {
 
 // SetPressure announces a level of memory pressure: 1, 2 or 4.
 func (m *Machine) SetPressure(level int) { C.sim_pressure_set(m.c, C.uintptr_t(level)) }
+
+// Flags of an event about folders; all but the last say that more may have changed.
+const (
+	EventsLost    uint32 = 0x1 // everything below has to be looked at
+	EventsDropped uint32 = 0x1 | 0x4
+	EventsWrapped uint32 = 0x8
+	RootChanged   uint32 = 0x20
+	Mounted       uint32 = 0x40
+	ItemIsDir     uint32 = 0x20000 // which says nothing more
+)
+
+// FolderChanged notes an event in the streams of whoever follows a folder, which gather
+// it: the path of the event is where as the system writes it.
+func (m *Machine) FolderChanged(where, path string, flags uint32) {
+	w, freeWhere := text(where)
+	defer freeWhere()
+	p, freePath := text(path)
+	defer freePath()
+	C.sim_folder_changed(m.c, w, p, C.uint32_t(flags))
+}
+
+// DeliverFolders is the latency of all streams being over.
+func (m *Machine) DeliverFolders() { C.sim_folders_deliver(m.c) }
 
 // Notify sets the state of a name of libnotify and announces it.
 func (m *Machine) Notify(name string, state uint64) {

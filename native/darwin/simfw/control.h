@@ -48,6 +48,11 @@ void sim_power_source_set(sim_machine *m, const uint8_t *value, size_t length);
 void sim_pressure_set(sim_machine *m, uintptr_t level);
 void sim_notify_post(sim_machine *m, const char *name, uint64_t state);
 
+// sim_folder_changed notes an event of a path in the streams that follow where, and
+// sim_folders_deliver is their latency that is over.
+void sim_folder_changed(sim_machine *m, const char *where, const char *path, uint32_t flags);
+void sim_folders_deliver(sim_machine *m);
+
 // Whatever else C asks of the system, by name; and symbols that do not resolve.
 void sim_value_set(sim_machine *m, const char *name, const uint8_t *value, size_t length);
 void sim_symbol_missing(sim_machine *m, const char *name, bool missing);

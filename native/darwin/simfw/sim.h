@@ -4,6 +4,7 @@
 
 #include <CoreFoundation/CoreFoundation.h>
 #include <IOKit/IOKitLib.h>
+#include <dispatch/dispatch.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,6 +81,7 @@ enum {
 	SIM_FAULT_MATCH,      // the matching itself fails
 	SIM_FAULT_COMMIT,     // somebody else committed first
 	SIM_FAULT_STORE,      // configd does not answer
+	SIM_FAULT_EVENTS,     // a stream of events does not start
 	SIM_FAULTS,
 };
 
@@ -111,6 +113,7 @@ struct sim_machine {
 	CFTypeRef power_info; // dictionary: type, sources
 	void *power_sources;
 	void *pressure_sources;
+	void *event_streams;
 	CFMutableDictionaryRef missing; // symbols that do not resolve
 	CFMutableDictionaryRef values;  // what C asks of the rest of the system
 	uint32_t next_assertion;
@@ -128,6 +131,9 @@ enum sim_kind { SIM_FREE, SIM_ENTRY, SIM_ITERATOR, SIM_NOTIFICATION, SIM_CONNECT
 io_object_t sim_handle(enum sim_kind kind, void *object);
 void *sim_lookup(io_object_t handle, enum sim_kind kind); // NULL and noted where there is none
 enum sim_kind sim_kind_of(io_object_t handle);
+
+// sim_queue_retain keeps a queue of libdispatch for another.
+void sim_queue_retain(dispatch_queue_t queue);
 
 // sim_connection is what a program has opened.
 typedef struct {

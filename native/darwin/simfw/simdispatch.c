@@ -47,6 +47,8 @@ dispatch_queue_t dispatch_queue_create(const char *label, void *attributes) {
 	return q;
 }
 
+void sim_queue_retain(dispatch_queue_t q) { __atomic_add_fetch(&q->references, 1, __ATOMIC_SEQ_CST); }
+
 dispatch_source_t dispatch_source_create(dispatch_source_type_t type, uintptr_t handle, uintptr_t mask, dispatch_queue_t queue) {
 	(void)handle;
 	if (type != DISPATCH_SOURCE_TYPE_MEMORYPRESSURE) {
@@ -58,7 +60,7 @@ dispatch_source_t dispatch_source_create(dispatch_source_type_t type, uintptr_t 
 	s->queue = queue;
 	s->mask = mask;
 	s->references = 1;
-	__atomic_add_fetch(&queue->references, 1, __ATOMIC_SEQ_CST);
+	sim_queue_retain(queue);
 	sim_count(1);
 	sim_lock(m);
 	s->next = m->pressure_sources;

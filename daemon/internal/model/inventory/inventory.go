@@ -17,13 +17,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"syscall"
-
-	"github.com/fsnotify/fsnotify"
 
 	"fulmen/daemon/api"
 )
@@ -62,16 +59,11 @@ func (p Places) roots() (all []*root) {
 	return all
 }
 
-// maxFollowed is how many folders are followed at most, or on macOS, where following a
-// folder opens what is in it, files and folders.
-const maxFollowed = 4096
-
 // Inventory is the models of an account. It may be used by many at once.
 type Inventory struct {
 	mu       sync.Mutex // one reads at a time
 	roots    []*root
-	watcher  *fsnotify.Watcher // nil where the system has none
-	followed int
+	follower follower
 
 	hints hints
 }
@@ -88,7 +80,7 @@ type root struct {
 type unit struct {
 	models  []found
 	refused []string
-	folders map[string]int // that are followed for it, and what each costs
+	folders map[string]struct{} // that are followed for it
 	err     error
 	isStale bool
 }
@@ -96,70 +88,16 @@ type unit struct {
 // Open begins to follow an account's models. Nothing is read yet.
 func Open(p Places) *Inventory {
 	i := &Inventory{roots: p.roots()}
-	var err error
-	if i.watcher, err = fsnotify.NewWatcher(); err != nil {
-		i.watcher = nil // it is read again for each answer
-		return i
-	}
-	go i.hints.take(i.watcher)
+	i.follower = newFollower(&i.hints)
 	return i
 }
 
 // Close ends the following.
-func (i *Inventory) Close() error {
-	if i.watcher == nil {
-		return nil
-	}
-	return i.watcher.Close()
-}
-
-// hints are the paths at which something may have changed.
-type hints struct {
-	mu    sync.Mutex
-	paths map[string]struct{}
-	all   bool // events were lost
-}
-
-// maxHints is how many are told apart.
-const maxHints = 10_000
-
-func (h *hints) take(w *fsnotify.Watcher) {
-	note := func(name string) {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if h.paths == nil {
-			h.paths = map[string]struct{}{}
-		}
-		if h.all = h.all || name == "" || len(h.paths) >= maxHints; !h.all {
-			h.paths[name] = struct{}{}
-		}
-	}
-	for {
-		select {
-		case event, ok := <-w.Events:
-			if !ok {
-				return
-			}
-			note(event.Name)
-		case _, ok := <-w.Errors:
-			if !ok {
-				return
-			}
-			note("")
-		}
-	}
-}
-
-func (h *hints) drain() (paths map[string]struct{}, all bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	paths, all = h.paths, h.all
-	h.paths, h.all = nil, false
-	return paths, all
-}
+func (i *Inventory) Close() error { return i.follower.Close() }
 
 // refreshLocked reads what may have changed.
 func (i *Inventory) refreshLocked() {
+	i.follower.flush()
 	paths, all := i.hints.drain()
 	for _, r := range i.roots {
 		_, moved := paths[r.real]
@@ -195,7 +133,7 @@ func (i *Inventory) readLocked(r *root, all bool) {
 	}
 	defer opened.Close()
 	if all {
-		r.Followed = i.watcher != nil
+		r.Followed = true
 	}
 	if u := r.units["."]; !all && u != nil && !u.isStale { // no entry came or went
 		for name, u := range r.units {
@@ -227,7 +165,7 @@ func (i *Inventory) readLocked(r *root, all bool) {
 	}
 	for name, u := range before {
 		if r.units[name] == nil {
-			i.unfollowLocked(u)
+			i.unfollowLocked(r, u)
 		}
 	}
 	r.sum()
@@ -242,6 +180,7 @@ func (i *Inventory) openLocked(r *root, all *bool) (*os.Root, error) {
 	}
 	info, err := opened.Stat(".")
 	if err == nil && !os.SameFile(info, r.identity) {
+		i.leaveLocked(r)
 		*all, r.identity = true, info
 		r.real, err = filepath.EvalSymlinks(r.Path)
 	}
@@ -263,15 +202,11 @@ func (r *root) isModel() bool { return len(r.units["."].models) > 0 }
 // scanLocked reads one entry of a root anew.
 func (i *Inventory) scanLocked(r *root, opened *os.Root, name string) {
 	if old := r.units[name]; old != nil {
-		i.unfollowLocked(old)
+		i.unfollowLocked(r, old)
 	}
-	u := &unit{folders: map[string]int{}}
+	u := &unit{folders: map[string]struct{}{}}
 	s := scan{root: opened, base: r.real, source: r.Source, follow: func(folder string) {
-		cost, err := i.followLocked(folder)
-		switch {
-		case err == nil:
-			u.folders[folder] = cost
-		case !errors.Is(err, fs.ErrNotExist):
+		if err := i.followLocked(r, u, folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			r.Followed = false
 		}
 	}}
@@ -290,41 +225,19 @@ func (i *Inventory) scanLocked(r *root, opened *os.Root, name string) {
 	r.units[name] = u
 }
 
-// errUnfollowed is matched where the system or a limit does not let a folder be followed.
-var errUnfollowed = errors.New("too many folders to follow")
-
-// followLocked follows a folder, and says what that costs of maxFollowed.
-func (i *Inventory) followLocked(folder string) (cost int, err error) {
-	cost = 1
-	if runtime.GOOS == "darwin" {
-		entries, _ := os.ReadDir(folder) // one that cannot be read is not followed either
-		cost += len(entries)
-	}
-	if i.watcher == nil || i.followed+cost > maxFollowed {
-		return 0, errUnfollowed
-	}
-	if err = i.watcher.Add(folder); err == nil {
-		i.followed += cost
-	}
-	return cost, err
-}
-
-func (i *Inventory) unfollowLocked(u *unit) {
-	for folder, cost := range u.folders {
-		i.followed -= cost
-		_ = i.watcher.Remove(folder) // it may be gone
-	}
-	u.folders = nil
-}
-
 // dropLocked forgets a root that is not there or cannot be read.
 func (i *Inventory) dropLocked(r *root) {
+	i.leaveLocked(r)
+	*r = root{ModelFolder: api.ModelFolder{Path: r.Path, Source: r.Source}}
+}
+
+// leaveLocked follows nothing of a root any more.
+func (i *Inventory) leaveLocked(r *root) {
 	for _, u := range r.units {
 		if u != nil {
-			i.unfollowLocked(u)
+			i.unfollowLocked(r, u)
 		}
 	}
-	*r = root{ModelFolder: api.ModelFolder{Path: r.Path, Source: r.Source}}
 }
 
 // sum gathers what the units say of the root.

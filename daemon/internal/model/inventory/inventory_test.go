@@ -84,17 +84,18 @@ func TestWhatChangesIsSeen(t *testing.T) {
 	until(t, i, func(list api.ModelListResult) bool { return slices.Equal(list.Models[0].Refs, []string{"pr/1"}) })
 	is.True(i.roots[0].units["models--org--other"] == other) // it was not read again
 
-	followed := i.followed
+	w := i.follower.(*watched)
+	followed := w.count
 	if err := os.RemoveAll(repo); err != nil {
 		t.Fatal(err)
 	}
 	until(t, i, func(list api.ModelListResult) bool { return len(list.Models) == 1 })
-	is.True(i.followed < followed)
+	is.True(w.count < followed)
 	if err := os.RemoveAll(cache); err != nil {
 		t.Fatal(err)
 	}
 	until(t, i, func(list api.ModelListResult) bool { return len(list.Folders) == 0 })
-	is.Equal(i.followed, 0)
+	is.Equal(w.count, 0)
 	hubModel(t, cache, "models--org--again")
 	until(t, i, func(list api.ModelListResult) bool { return len(list.Models) == 1 })
 }
