@@ -6,7 +6,7 @@
 // values of; what they mean is portable Go, tested everywhere, on recorded values
 // (Recording) too. Facts are read when they are asked for. What may have changed is
 // announced by the system on one thread that runs a CFRunLoop (watch.h), memory
-// pressure on a dispatch queue; a slow re-read finds what no event announced. Power
+// pressure and what changes in folders (folders.h) on dispatch queues; a slow re-read finds what no event announced. Power
 // and heat are sampled only while somebody reads them.
 //
 // On Linux the same C files run over the simulated frameworks of the folder simfw,

@@ -5,8 +5,7 @@
 
 #include "watchparts.h"
 
-// Memory pressure is announced through libdispatch and by nothing else; hence the
-// one queue of this package. The functions are those without blocks.
+// Memory pressure is announced through libdispatch and by nothing else. The functions are those without blocks.
 struct fulmen_pressure_part {
 	uintptr_t handle;
 	dispatch_queue_t queue;
