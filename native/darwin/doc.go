@@ -6,8 +6,9 @@
 // values of; what they mean is portable Go, tested everywhere, on recorded values
 // (Recording) too. Facts are read when they are asked for. What may have changed is
 // announced by the system on one thread that runs a CFRunLoop (watch.h), memory
-// pressure and what changes in folders (folders.h) on dispatch queues; a slow re-read finds what no event announced. Power
-// and heat are sampled only while somebody reads them.
+// pressure and what changes in folders (folders.h) on dispatch queues; a slow re-read
+// finds what no event announced. Power and heat are sampled only while somebody reads
+// them.
 //
 // On Linux the same C files run over the simulated frameworks of the folder simfw,
 // with the tag darwinsim; apple holds our own declarations of Apple's functions,

@@ -6,18 +6,17 @@ import (
 	"sync"
 )
 
-// folderEvents are the system's, of one folder each.
-type folderEvents interface {
-	// follow announces to the folder's changed from then on.
-	follow(f *followed) error
-	flush(f *followed)
+// stream is what the system announces of one folder.
+type stream interface {
+	// flush returns once all was announced that the system knows of by now.
+	flush()
 	// leave ends it: nothing is announced once it has returned.
-	leave(f *followed)
+	leave()
 }
 
 // Folders follows folders with all that is below them. It may be used by many at once.
 type Folders struct {
-	events  folderEvents
+	open    func(folder string, announce func(path string, more bool)) (stream, error)
 	changed func(folder, path string)
 
 	mu  sync.Mutex
@@ -26,21 +25,15 @@ type Folders struct {
 
 // followed is a folder, and how often it was asked for.
 type followed struct {
-	folder string
-	of     *Folders
-	times  int
-	system systemFolder
+	stream
+	times int
 }
 
 // NewFolders follows none yet. It says where something changed: in the folder at a path, or
 // anywhere below the followed one where the path is empty. What it calls does not wait for
 // anybody who uses the Folders.
 func NewFolders(changed func(folder, path string)) *Folders {
-	return newFolders(systemFolderEvents(), changed)
-}
-
-func newFolders(events folderEvents, changed func(folder, path string)) *Folders {
-	return &Folders{events: events, changed: changed, all: map[string]*followed{}}
+	return &Folders{open: openStream, changed: changed, all: map[string]*followed{}}
 }
 
 // Follow follows a folder, which is absolute and without links, until Unfollow was called
@@ -52,12 +45,11 @@ func (f *Folders) Follow(folder string) error {
 		one.times++
 		return nil
 	}
-	one := &followed{folder: folder, of: f, times: 1}
-	if err := f.events.follow(one); err != nil {
-		return err
+	s, err := f.open(folder, func(path string, more bool) { f.announce(folder, path, more) })
+	if err == nil {
+		f.all[folder] = &followed{s, 1}
 	}
-	f.all[folder] = one
-	return nil
+	return err
 }
 
 // Unfollow takes back one Follow.
@@ -66,7 +58,7 @@ func (f *Folders) Unfollow(folder string) {
 	defer f.mu.Unlock()
 	if one := f.all[folder]; one != nil {
 		if one.times--; one.times == 0 {
-			f.events.leave(one)
+			one.leave()
 			delete(f.all, folder)
 		}
 	}
@@ -77,7 +69,7 @@ func (f *Folders) Flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.all {
-		f.events.flush(one)
+		one.flush()
 	}
 }
 
@@ -86,17 +78,17 @@ func (f *Folders) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.all {
-		f.events.leave(one)
+		one.leave()
 	}
 	clear(f.all)
 	return nil
 }
 
 // announce says that a folder changed, or more than that.
-func (f *followed) announce(path string, more bool) {
+func (f *Folders) announce(folder, path string, more bool) {
 	at := filepath.Clean(path) // a folder's may end in a slash
-	if more || at != f.folder && !strings.HasPrefix(at, strings.TrimSuffix(f.folder, "/")+"/") {
+	if more || at != folder && !strings.HasPrefix(at, strings.TrimSuffix(folder, "/")+"/") {
 		at = "" // also where the system writes the path otherwise, as on a volume that ignores case
 	}
-	f.of.changed(f.folder, at)
+	f.changed(folder, at)
 }

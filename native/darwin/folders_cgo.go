@@ -10,38 +10,41 @@ import "C"
 
 import "runtime/cgo"
 
-// systemFolder is what C has of a folder.
-type systemFolder struct {
-	handle cgo.Handle
-	c      *C.fulmen_folder
+// systemStream is a stream of FSEvents.
+type systemStream struct {
+	frameworks systemFrameworks
+	handle     cgo.Handle
+	c          *C.fulmen_folder
 }
 
-func systemFolderEvents() folderEvents { return systemFrameworks{} }
+func openStream(folder string, announce func(path string, more bool)) (stream, error) {
+	return systemFrameworks{}.stream(folder, announce)
+}
 
-func (f systemFrameworks) follow(one *followed) error {
+func (f systemFrameworks) stream(folder string, announce func(path string, more bool)) (stream, error) {
 	defer f.entered()()
-	one.system.handle = cgo.NewHandle(one)
-	path, free := cText(one.folder)
+	s := &systemStream{frameworks: f, handle: cgo.NewHandle(announce)}
+	path, free := cText(folder)
 	defer free()
-	err := failed("FSEventStreamStart", C.fulmen_folder_follow(C.uintptr_t(one.system.handle), path, &one.system.c))
-	if err != nil {
-		one.system.handle.Delete()
+	if err := failed("FSEventStreamStart", C.fulmen_folder_follow(C.uintptr_t(s.handle), path, &s.c)); err != nil {
+		s.handle.Delete()
+		return nil, err
 	}
-	return err
+	return s, nil
 }
 
-func (f systemFrameworks) flush(one *followed) {
-	defer f.entered()()
-	C.fulmen_folder_flush(one.system.c)
+func (s *systemStream) flush() {
+	defer s.frameworks.entered()()
+	C.fulmen_folder_flush(s.c)
 }
 
-func (f systemFrameworks) leave(one *followed) {
-	defer f.entered()()
-	C.fulmen_folder_leave(one.system.c)
-	one.system.handle.Delete()
+func (s *systemStream) leave() {
+	defer s.frameworks.entered()()
+	C.fulmen_folder_leave(s.c)
+	s.handle.Delete()
 }
 
 //export fulmenFolderChanged
 func fulmenFolderChanged(handle C.uintptr_t, path *C.char, more C.int) {
-	cgo.Handle(handle).Value().(*followed).announce(C.GoString(path), more != 0)
+	cgo.Handle(handle).Value().(func(path string, more bool))(C.GoString(path), more != 0)
 }

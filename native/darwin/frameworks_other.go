@@ -16,18 +16,9 @@ func systemAuthorizations() authorizations { return noAuthorizations{} }
 // noAuthorizations is a build without C.
 type noAuthorizations struct{}
 
-var errNoAuthorizations = errors.New("built without cgo")
+var errNoCgo = errors.New("built without cgo")
 
-func (noAuthorizations) defineRight(string, time.Duration) error   { return errNoAuthorizations }
-func (noAuthorizations) checkRight(string, [formLength]byte) error { return errNoAuthorizations }
+func (noAuthorizations) defineRight(string, time.Duration) error   { return errNoCgo }
+func (noAuthorizations) checkRight(string, [formLength]byte) error { return errNoCgo }
 
-func systemFolderEvents() folderEvents { return noFolderEvents{} }
-
-// noFolderEvents is a build without C.
-type noFolderEvents struct{}
-
-type systemFolder struct{}
-
-func (noFolderEvents) follow(*followed) error { return errors.New("built without cgo") }
-func (noFolderEvents) flush(*followed)        {}
-func (noFolderEvents) leave(*followed)        {}
+func openStream(string, func(path string, more bool)) (stream, error) { return nil, errNoCgo }

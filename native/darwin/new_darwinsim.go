@@ -62,7 +62,9 @@ func (s Simulated) LaunchdSockets(name string) ([]*os.File, error) {
 
 // Folders is NewFolders on that Mac.
 func (s Simulated) Folders(changed func(folder, path string)) *Folders {
-	return newFolders(systemFrameworks{enter: s.Machine.Enter}, changed)
+	f := NewFolders(changed)
+	f.open = systemFrameworks{enter: s.Machine.Enter}.stream
+	return f
 }
 
 // Right is NewRight on that Mac, for its root.

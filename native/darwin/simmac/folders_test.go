@@ -48,31 +48,31 @@ func followFolders(t *testing.T) (*simfw.Machine, *darwin.Folders, *heardFolders
 // An event is of the folder whose path it has, or of all that is followed there.
 func TestFoldersThatChange(t *testing.T) {
 	m, f, h := followFolders(t)
-	is.New(t).NoErr(f.Follow("/Users/ann/hub"))
+	is.New(t).NoErr(f.Follow("/Users/ada/hub"))
 	for _, c := range []struct {
 		path  string
 		flags uint32
 		want  string
 	}{
-		{"/Users/ann/hub/models--a/", 0, "/Users/ann/hub/models--a"},
-		{"/Users/ann/hub/models--ä/blobs/", simfw.ItemIsDir, "/Users/ann/hub/models--ä/blobs"},
-		{"/Users/ann/hub/", 0, "/Users/ann/hub"},
-		{"/Users/ann/hub", 0, "/Users/ann/hub"},
-		{"/users/ann/hub/models--a/", 0, ""}, // the volume ignores case
-		{"/Users/ann/hubble/", 0, ""},
-		{"/Users/ann/hub/models--a/", simfw.EventsLost, ""},
-		{"/Users/ann/hub/models--a/", simfw.EventsDropped, ""},
-		{"/Users/ann/hub/models--a/", simfw.EventsWrapped, ""},
-		{"/Users/ann/hub", simfw.RootChanged, ""},
-		{"/Users/ann/hub/disk", simfw.Mounted, ""},
+		{"/Users/ada/hub/models--a/", 0, "/Users/ada/hub/models--a"},
+		{"/Users/ada/hub/models--ä/blobs/", simfw.ItemIsDir, "/Users/ada/hub/models--ä/blobs"},
+		{"/Users/ada/hub/", 0, "/Users/ada/hub"},
+		{"/Users/ada/hub", 0, "/Users/ada/hub"},
+		{"/users/ada/hub/models--a/", 0, ""}, // the volume ignores case
+		{"/Users/ada/hubble/", 0, ""},
+		{"/Users/ada/hub/models--a/", simfw.EventsLost, ""},
+		{"/Users/ada/hub/models--a/", simfw.EventsDropped, ""},
+		{"/Users/ada/hub/models--a/", simfw.EventsWrapped, ""},
+		{"/Users/ada/hub", simfw.RootChanged, ""},
+		{"/Users/ada/hub/disk", simfw.Mounted, ""},
 		{"", 0, ""},
 	} {
 		t.Run(fmt.Sprint(c.path, c.flags), func(t *testing.T) {
 			is := is.New(t)
-			m.FolderChanged("/Users/ann/hub", c.path, c.flags)
+			m.FolderChanged("/Users/ada/hub", c.path, c.flags)
 			is.Equal(len(h.take()), 0) // it gathers
 			m.DeliverFolders()
-			is.Equal(h.take(), []string{"/Users/ann/hub " + c.want})
+			is.Equal(h.take(), []string{"/Users/ada/hub " + c.want})
 		})
 	}
 }
