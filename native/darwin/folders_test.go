@@ -28,8 +28,8 @@ func (s fakeStream) leave() { delete(s.of.open, s.folder) }
 func TestFolders(t *testing.T) {
 	is := is.New(t)
 	streams := &fakeStreams{open: map[string]func(string, bool){}}
-	var heard []string
-	f := NewFolders(func(folder, path string) { heard = append(heard, folder+" "+path) })
+	var announced []string
+	f := NewFolders(func(folder, path string) { announced = append(announced, folder+" "+path) })
 	f.open = func(folder string, announce func(string, bool)) (stream, error) {
 		if streams.refused != nil || streams.open[folder] != nil {
 			return nil, errors.Join(streams.refused, errors.New("twice"))
@@ -49,7 +49,7 @@ func TestFolders(t *testing.T) {
 	}{{"/a", "/a/x/", false}, {"/a", "/a/", false}, {"/a", "/ab", false}, {"/a", "/A/x", false}, {"/b", "/b/x", true}, {"/", "/a", false}, {"/", "/", false}} {
 		streams.open[e.folder](e.path, e.more)
 	}
-	is.Equal(heard, []string{"/a /a/x", "/a /a", "/a ", "/a ", "/b ", "/ /a", "/ /"})
+	is.Equal(announced, []string{"/a /a/x", "/a /a", "/a ", "/a ", "/b ", "/ /a", "/ /"})
 	f.Flush()
 	slices.Sort(streams.flushed)
 	is.Equal(streams.flushed, []string{"/", "/a", "/b"})

@@ -14,29 +14,29 @@ import (
 	"fulmen/native/darwin/simfw"
 )
 
-// heardFolders are the announcements of a Mac's folders.
-type heardFolders struct {
+// announcedFolders are the announcements of a Mac's folders.
+type announcedFolders struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (h *heardFolders) changed(folder, path string) {
+func (h *announcedFolders) changed(folder, path string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = append(h.all, folder+" "+path)
 }
 
-func (h *heardFolders) take() []string {
+func (h *announcedFolders) take() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	defer func() { h.all = nil }()
 	return h.all
 }
 
-func followFolders(t *testing.T) (*simfw.Machine, *darwin.Folders, *heardFolders) {
+func followFolders(t *testing.T) (*simfw.Machine, *darwin.Folders, *announcedFolders) {
 	t.Helper()
 	clean(t)
-	m, h := simfw.New(), &heardFolders{}
+	m, h := simfw.New(), &announcedFolders{}
 	f := darwin.Simulated{Machine: m}.Folders(h.changed)
 	t.Cleanup(func() {
 		is.New(t).NoErr(f.Close())
