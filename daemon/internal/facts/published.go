@@ -139,8 +139,8 @@ type MLX struct {
 	UsesCPU bool
 }
 
-// usesCUDA reports whether its GPU is one of NVIDIA's.
-func (m *MLX) usesCUDA() bool { return !m.UsesCPU && slices.Contains(m.Devices, api.MLXDeviceCUDA) }
+// usesCUDA reports whether its GPU, where it finds one, is NVIDIA's.
+func (m *MLX) usesCUDA() bool { return slices.Contains(m.Devices, api.MLXDeviceCUDA) }
 
 // MLXOf is what of the worker's answer becomes facts.
 func MLXOf(info worker.Info) *MLX {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -155,4 +157,28 @@ func TestFoldersEndWhileTheyChange(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// Whoever ends it waits for what is being said.
+func TestFoldersEndAfterWhatIsSaid(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	m := simfw.New()
+	defer m.Close()
+	begun, end := make(chan struct{}), make(chan struct{})
+	var ended atomic.Bool
+	f := darwin.Simulated{Machine: m}.Folders(func(string, string) {
+		close(begun)
+		<-end
+		ended.Store(true)
+	})
+	is.NoErr(f.Follow("/a"))
+	m.FolderChanged("/a", "/a/x", 0)
+	var delivering sync.WaitGroup
+	delivering.Go(m.DeliverFolders)
+	<-begun
+	time.AfterFunc(20*time.Millisecond, func() { close(end) })
+	f.Unfollow("/a")
+	is.True(ended.Load())
+	delivering.Wait()
 }

@@ -96,6 +96,27 @@ func TestOverDarwinRootsThatMove(t *testing.T) {
 	is.Equal(namesOf(i.List()), []string{"org/a", "org/c"})
 }
 
+// A link that comes to lead elsewhere is followed there, and no more where it led.
+func TestOverDarwinRootsThatAreLinks(t *testing.T) {
+	is := is.New(t)
+	disk, other := t.TempDir(), t.TempDir()
+	hubModel(t, disk, "models--org--a")
+	hubModel(t, other, "models--org--b")
+	cache := filepath.Join(t.TempDir(), "hub")
+	is.NoErr(os.Symlink(disk, cache))
+	i, m := overDarwin(t, Places{Home: t.TempDir(), HubCache: cache})
+	before := simfw.Live()
+	is.Equal(namesOf(i.List()), []string{"org/a"})
+	streams := simfw.Live() - before
+	is.NoErr(os.Remove(cache))
+	is.NoErr(os.Symlink(other, cache))
+	is.Equal(namesOf(i.List()), []string{"org/b"})
+	is.Equal(simfw.Live()-before, streams)
+	hubModel(t, other, "models--org--c")
+	m.FolderChanged(other, other, 0)
+	is.Equal(namesOf(i.List()), []string{"org/b", "org/c"})
+}
+
 // Where the system does not follow, all is read for each answer, and said to be.
 func TestOverDarwinNotFollowed(t *testing.T) {
 	is := is.New(t)
