@@ -22,7 +22,7 @@ func TestKindsOfMemory(t *testing.T) {
 	scenario := filepath.Join(s.Folder, "memories.toml") // for other accounts
 	is.NoErr(os.WriteFile(scenario, text, 0o644))
 	j := s.cluster(t, scenario, []string{"mac", "gpu", "cpu"}, unhurried)
-	says := func(words []string, args ...string) {
+	prints := func(words []string, args ...string) {
 		t.Helper()
 		var out string
 		defer func() {
@@ -43,12 +43,12 @@ func TestKindsOfMemory(t *testing.T) {
 	}
 	total := "64.0 GiB of unified memory, 80.0 GiB GPU memory of 1 machine, 96.0 GiB RAM of 1 machine, SIMULATED."
 	rows := []string{total, " alive SIMULATED 8.00 GiB of 64.0 GiB used ", " alive SIMULATED 80.0 GiB GPU memory, 30.0 GiB of 32.0 GiB RAM used ", " alive SIMULATED 8.00 GiB of 96.0 GiB RAM used "}
-	says(rows, "nodes")
-	says(rows, "status")
+	prints(rows, "nodes")
+	prints(rows, "status")
 	plan := []string{"plan", "--backend", "ring", "-n", "2", "--network", "192.168.1.0/24", "--memory"}
-	says([]string{" gpu exclusive 70.0 GiB GPU ", " cpu exclusive 70.0 GiB RAM "}, append(plan, "70GiB", "--", "true")...)
-	says([]string{" mac exclusive 40.0 GiB unified ", " gpu exclusive 40.0 GiB GPU "}, append(plan, "40GiB", "--nodes", "mac,gpu", "--", "true")...)
+	prints([]string{" gpu exclusive 70.0 GiB GPU ", " cpu exclusive 70.0 GiB RAM "}, append(plan, "70GiB", "--", "true")...)
+	prints([]string{" mac exclusive 40.0 GiB unified ", " gpu exclusive 40.0 GiB GPU "}, append(plan, "40GiB", "--nodes", "mac,gpu", "--", "true")...)
 	for node, has := range map[string]string{"mac": "48 GiB of unified memory for its GPU", "gpu": "80 GiB of GPU memory", "cpu": "96 GiB of RAM"} {
-		says([]string{node + " has " + has + ", and a rank needs 97 GiB"}, "plan", "-n", "1", "--nodes", node, "--memory", "97GiB", "--", "true")
+		prints([]string{node + " has " + has + ", and a rank needs 97 GiB"}, "plan", "-n", "1", "--nodes", node, "--memory", "97GiB", "--", "true")
 	}
 }
