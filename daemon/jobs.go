@@ -82,7 +82,7 @@ func (d *daemon) openJobs() error {
 			name, reason := d.policy.MayRead(who)
 			return d.account(who, name, reason)
 		},
-		Folders: func() []string { return d.live.Current().Models.Folders }, HubCache: func() string { return d.live.Current().Models.HubCache }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
+		Folders: func() []string { return d.live.Current().Models.Folders }, HubCache: func() string { return d.live.Current().Models.HubCache }, Python: func() string { return d.live.Current().Models.Python }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
 	})
 	d.onClose(d.models.Close)
 	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{

@@ -10,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/model/hub"
 	"fulmen/daemon/internal/model/inventory"
 	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/rank/files/pack"
@@ -94,6 +95,14 @@ func ReceiveModel(in io.Reader, out io.Writer) error {
 	reports := os.NewFile(3, "reports")
 	defer reports.Close()
 	return transfer.Receive(in, out, reports)
+}
+
+// GetModel gets a model from Hugging Face, with the rights of this process and no others.
+func GetModel(in io.Reader, _ io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE)
+	reports := os.NewFile(3, "reports")
+	defer reports.Close()
+	return hub.Get(in, reports)
 }
 
 // Uninstall says what Fulmen has left on this machine and what would become of it,

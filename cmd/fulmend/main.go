@@ -56,6 +56,8 @@ func command(args []string) error {
 		return runEnd(daemon.SendModel, args)
 	case "models-receive": // the process that writes a model from another node; people do not call it
 		return runEnd(daemon.ReceiveModel, args)
+	case "models-get": // the process that gets a model from Hugging Face; people do not call it
+		return runEnd(daemon.GetModel, args)
 	case "uninstall":
 		return runUninstall(args[1:], os.Stdout)
 	case "verbs": // a child of the daemon, which asks the RDMA library and is ended where that does not answer

@@ -11,7 +11,7 @@ func modelMethods() []MethodInfo {
 		method[Empty, ModelClusterResult]("model.cluster", ClassUser, "",
 			"The models on this Mac and on those that let the caller read theirs, and which Mac has which."),
 		method[ModelCopyParams, ModelCopyStarted]("model.copy", ClassUser, "model.copied",
-			"Copies a model from one Mac to the caller's account on another, this one if no other is named. It ends with the subscription; what has arrived stays for the next time."),
+			"Copies a model from a Mac or from Hugging Face to the caller's account on a Mac, this one if no other is named. It ends with the subscription; what has arrived stays for the next time."),
 		method[ModelRemoveParams, ModelRemoveResult]("model.remove", ClassUser, "",
 			"Removes a revision of a model from Hugging Face's cache of the caller's account, unless a job that goes on uses it, or says what that would free."),
 		method[ModelSelect, ModelVerifyStarted]("model.verify", ClassUser, "model.verified",
@@ -174,8 +174,8 @@ type ModelNodeAnswer struct {
 // ModelCopyParams says what is copied, and from where.
 type ModelCopyParams struct {
 	ModelSelect
-	// Node is the Mac that has it.
-	Node NodeRef `json:"node"`
+	// Node is the Mac that has it; empty = it is got from Hugging Face.
+	Node NodeRef `json:"node,omitempty"`
 	// To is the Mac that is to have it, for the account that its map has for the caller; empty = this Mac.
 	To NodeRef `json:"to,omitempty"`
 }
@@ -184,8 +184,8 @@ type ModelCopyParams struct {
 type ModelCopyStarted struct {
 	// Sub names the subscription.
 	Sub Subscription `json:"sub"`
-	// Node is the Mac that has the model.
-	Node NodeID `json:"node"`
+	// Node is the Mac that has the model; absent where it comes from Hugging Face.
+	Node NodeID `json:"node,omitempty"`
 	// To is the Mac that gets it.
 	To NodeID `json:"to"`
 	// Account is whose the copy is; absent on another Mac.
@@ -253,6 +253,8 @@ type ModelProgress struct {
 	Verified int `json:"verified"`
 	// Unverified counts those for which no hash is known; they are not read.
 	Unverified int `json:"unverified,omitempty"`
+	// Doing is what goes on while nothing is copied, in words.
+	Doing string `json:"doing,omitempty"`
 	// Corrupt are those that are not as they should be; at most 20.
 	Corrupt []string `json:"corrupt,omitempty"`
 	// Error is why it failed: model_corrupt, model_incomplete, or what kept it from reading.

@@ -261,8 +261,8 @@ type PeerModel struct {
 // PeerModelCopy says which model the node is to copy for a person's account.
 type PeerModelCopy struct {
 	PeerModel
-	// From is the Mac that has it.
-	From NodeID `json:"from"`
+	// From is the Mac that has it; empty = it is got from Hugging Face.
+	From NodeID `json:"from,omitempty"`
 }
 
 // PeerModelCopied is how far such a copy is; the last one says so.

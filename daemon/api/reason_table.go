@@ -536,6 +536,8 @@ const (
 	ReasonModelChanged Reason = "model_changed"
 	// ReasonModelCopying: The model is being copied already.
 	ReasonModelCopying Reason = "model_copying"
+	// ReasonModelGated: Hugging Face does not give the model to the account.
+	ReasonModelGated Reason = "model_gated"
 	// ReasonModelNotCopied: The model could not be copied.
 	ReasonModelNotCopied Reason = "model_not_copied"
 	// ReasonModelInUse: A job that goes on uses the model.
@@ -815,6 +817,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonModelCorrupt, Code: CodePrecondition, Text: "Files of the model are not what their names say.", Remedy: "Remove these files and fetch the model again."},
 		{Reason: ReasonModelChanged, Code: CodeConflict, Text: "The model changed while it was copied.", Remedy: "Copy it again: what is there is kept."},
 		{Reason: ReasonModelCopying, Code: CodeConflict, Text: "The model is being copied already.", Remedy: "Wait for that copy."},
+		{Reason: ReasonModelGated, Code: CodeDenied, Text: "Hugging Face does not give the model to the account.", Remedy: "Accept its terms on its page, and log in as that account: hf auth login."},
 		{Reason: ReasonModelNotCopied, Code: CodeUnreachable, Text: "The model could not be copied.", Remedy: "Copy it again: what is there is kept."},
 		{Reason: ReasonModelInUse, Code: CodePrecondition, Text: "A job that goes on uses the model.", Remedy: "Stop the job first: `fulmen stop JOB`.", Command: "fulmen jobs"},
 		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Unknown: true, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},

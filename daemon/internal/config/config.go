@@ -92,6 +92,8 @@ type Limits struct {
 type Models struct {
 	// HubCache is Hugging Face's cache; empty = each account's own.
 	HubCache string
+	// Python has huggingface_hub; empty = Fulmen makes an environment.
+	Python string
 	// Folders are beside those of the programs that are known.
 	Folders []string
 }

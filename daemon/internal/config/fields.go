@@ -89,6 +89,8 @@ func Fields() []Field {
 
 		location("models.hub_cache", func(c *Config) *string { return &c.Models.HubCache },
 			"Folder of Hugging Face's cache, read and written as each account; its programs find it by HF_HUB_CACHE. Empty is each account's own."),
+		location("models.python", func(c *Config) *string { return &c.Models.Python },
+			"A Python that has huggingface_hub, by which models are got from Hugging Face. Empty is an environment that Fulmen makes in the cache folder of the account."),
 		locations("models.folders", func(c *Config) *[]string { return &c.Models.Folders },
 			"Folders of models, read as each account, beside those of Hugging Face, LM Studio and Ollama."),
 

@@ -26,9 +26,12 @@ func Models(self api.NodeID, models *model.Models, find func(api.NodeRef) (api.N
 			return models.Cluster(ctx, c.Principal(), reached()), nil
 		}),
 		"model.copy": server.Handle(func(ctx context.Context, c *server.Caller, p api.ModelCopyParams) (api.ModelCopyStarted, error) {
-			node, err := find(p.Node)
-			if err != nil {
-				return api.ModelCopyStarted{}, err
+			var node api.NodeID // none: Hugging Face
+			var err error
+			if p.Node != "" {
+				if node, err = find(p.Node); err != nil {
+					return api.ModelCopyStarted{}, err
+				}
 			}
 			started := api.ModelCopyStarted{Node: node, To: self}
 			if p.To != "" {

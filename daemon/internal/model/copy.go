@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/model/hub"
 	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
@@ -76,8 +77,9 @@ type Copying struct {
 	last   api.ModelProgress
 }
 
-// Copy begins to copy a model of another Mac to the account of a caller. It ends with the
-// daemon, or with Close; what has arrived stays for the next time.
+// Copy begins to copy a model of another Mac, or of Hugging Face where none is named, to the
+// account of a caller. It ends with the daemon, or with Close; what has arrived stays for the
+// next time.
 func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID, sel api.ModelSelect) (*Copying, error) {
 	switch {
 	case sel.Model == "":
@@ -85,35 +87,55 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 	case node == m.cfg.Peers.Self():
 		return nil, api.Errorf(api.ReasonBadValue, "node", "The model is on this Mac already.").WithRemedy("Name the Mac to copy it from.")
 	}
-	if err := m.isShared(caller, node); err != nil {
-		return nil, err
+	if node != "" {
+		if err := m.isShared(caller, node); err != nil {
+			return nil, err
+		}
 	}
 	who, err := m.cfg.Account(caller)
 	if err != nil {
 		return nil, err
 	}
-	places := m.places(ctx, who)
+	places, environment := m.places(ctx, who), m.cfg.Environment(ctx, who)
 	ctx, stop := context.WithCancel(m.ctx)
 	c := &Copying{Account: who.Name, models: m, stop: stop, latest: make(chan api.ModelProgress, 1), ended: make(chan struct{})}
+	carried := func() (wire.Report, error) {
+		if node == "" {
+			task := hub.Task{Places: places, Model: sel, Account: who.Name, Python: m.cfg.Python(), Environment: environment, PauseS: pauseS}
+			return m.carrier.Do(ctx, who, hub.Command, wire.Task, task, "a model from "+source(node), c.moved)
+		}
+		task, model := transfer.ReceiveTask{Places: places, Model: sel}, api.PeerModel{By: caller, Model: sel}
+		return m.carrier.Fetch(ctx, who, transfer.ReceiveCommand, task, "a model from "+source(node), func(ctx context.Context) (net.Conn, error) {
+			return m.cfg.Peers.Stream(ctx, node, api.PeerConn{Carries: api.ConnModel, Model: &model})
+		}, c.moved)
+	}
 	go func() {
 		defer close(c.ended)
-		task := transfer.ReceiveTask{Places: places, Model: sel}
-		if err := c.run(ctx, who, node, task, api.PeerModel{By: caller, Model: sel}); err != nil {
+		if err := c.run(ctx, carried); err != nil {
 			c.last.Error = m.whyNotCopied(ctx, node, err)
 		}
 	}()
 	return c, nil
 }
 
-func (c *Copying) run(ctx context.Context, who account.Account, node api.NodeID, task transfer.ReceiveTask, model api.PeerModel) error {
+// pauseS is how long a connection to Hugging Face that broke is left alone the first time.
+const pauseS = 1
+
+// source names where a model is copied from.
+func source(node api.NodeID) string {
+	if node == "" {
+		return "Hugging Face"
+	}
+	return node.Display()
+}
+
+func (c *Copying) run(ctx context.Context, carried func() (wire.Report, error)) error {
 	m := c.models
 	if err := m.turn(ctx, m.copying); err != nil {
 		return err
 	}
 	defer func() { <-m.copying }()
-	report, err := m.carrier.Fetch(ctx, who, transfer.ReceiveCommand, task, "a model from "+node.Display(), func(ctx context.Context) (net.Conn, error) {
-		return m.cfg.Peers.Stream(ctx, node, api.PeerConn{Carries: api.ConnModel, Model: &model})
-	}, c.moved)
+	report, err := carried()
 	if report.Model != nil {
 		c.last = *report.Model
 	}
@@ -145,10 +167,10 @@ func (m *Models) whyNotCopied(ctx context.Context, node api.NodeID, err error) *
 	case errors.Is(err, context.Canceled):
 		return api.NewError(api.ReasonCancelled, "")
 	case errors.Is(err, context.DeadlineExceeded):
-		return api.Errorf(api.ReasonDeadline, node.Display(), "Nothing came from %s for %v.", node.Display(), m.carrier.Silence).WithWait("a model from " + node.Display())
+		return api.Errorf(api.ReasonDeadline, source(node), "Nothing came from %s for %v.", source(node), m.carrier.Silence).WithWait("a model from " + source(node))
 	}
-	m.cfg.Log.Warn("a model was not copied", "from", node, "err", err)
-	return api.Errorf(api.ReasonModelNotCopied, node.Display(), "The model could not be copied from %s.", node.Display())
+	m.cfg.Log.Warn("a model was not copied", "from", source(node), "err", err)
+	return api.Errorf(api.ReasonModelNotCopied, source(node), "The model could not be copied from %s.", source(node))
 }
 
 // Next is how far it is; the last one says so. The error is that of ctx.

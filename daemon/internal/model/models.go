@@ -48,6 +48,8 @@ type Config struct {
 	// Face that it names; empty = each account's own.
 	Folders  func() []string
 	HubCache func() string
+	// Python is one that has huggingface_hub; empty = an environment is made.
+	Python func() string
 	// Clock is what answers are waited for on.
 	Clock native.Clock
 	// Wait is how long an answer may take; 0 = one minute.

@@ -17,6 +17,8 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/model"
+	"fulmen/daemon/internal/model/hub"
+	"fulmen/daemon/internal/model/hub/hubtest"
 	"fulmen/daemon/internal/model/inventory"
 	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/peer"
@@ -37,6 +39,8 @@ func TestMain(m *testing.M) {
 		err = inventory.Serve(os.Stdin, os.Stdout)
 	case transfer.SendCommand:
 		err = transfer.Send(os.Stdin, os.Stdout)
+	case hub.Command:
+		err = hub.Get(os.Stdin, os.NewFile(3, "reports"))
 	case transfer.ReceiveCommand:
 		err = transfer.Receive(os.Stdin, os.Stdout, os.NewFile(3, "reports"))
 	default:
@@ -49,8 +53,11 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// plans are those of jobs that go on on both nodes.
-var plans map[api.JobID]api.Plan
+// plans are those of jobs that go on on both nodes, and python is what the configuration names.
+var (
+	plans  map[api.JobID]api.Plan
+	python string
+)
 
 const (
 	here  = api.NodeID("csm7nbfrcayqev4e")
@@ -91,7 +98,7 @@ func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *
 		Environment: func(context.Context, account.Account) []string {
 			return []string{"HF_HOME=" + filepath.Join(who.Home, "hf")}
 		},
-		Folders: func() []string { return folders }, HubCache: func() string { return "" },
+		Folders: func() []string { return folders }, HubCache: func() string { return "" }, Python: func() string { return python },
 	})
 	t.Cleanup(func() { m.Close() })
 	return m, who, &folders
@@ -269,6 +276,34 @@ func TestCopyToAnotherMac(t *testing.T) {
 	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)
 	_, err = m.CopyTo(t.Context(), bob, there, there, api.ModelSelect{Model: "org/name"})
 	is.Equal(api.AsError(err).Data.Subject, "to")
+}
+
+// TestGot from Hugging Face by each node for itself and by one for another, as its account;
+// where there is none for the caller, it is left out.
+func TestGot(t *testing.T) {
+	is := is.New(t)
+	network := peertest.NewNetwork()
+	m, _, _ := rigOf(t, here, network, &api.Sharing{})
+	_, other, _ := rigOf(t, there, network, &api.Sharing{})
+	h := hubtest.New(t)
+	h.Models["org/name"] = hubtest.Model{"config.json": `{"model_type":"llama"}`, "model.gguf": "1234"}
+	python = h.Python(t, ranktest.Folder(t))
+	defer func() { python = "" }()
+	bob := api.Principal{User: "bob", Node: here}
+	c, err := m.CopyTo(t.Context(), bob, there, "", api.ModelSelect{Model: "org/name"})
+	is.NoErr(err)
+	defer c.Close()
+	var p api.ModelProgress
+	for isLast := false; !isLast; {
+		p, isLast, err = c.Next(t.Context())
+		is.NoErr(err)
+	}
+	is.Equal(p, api.ModelProgress{DoneBytes: 26, TotalBytes: 26, Verified: 2})
+	info, err := os.Stat(filepath.Join(other.Home, "hf/hub/models--org--name/snapshots", h.Commit, "model.gguf"))
+	is.NoErr(err)
+	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)
+	_, err = m.Copy(t.Context(), api.Principal{User: "eve", Node: here}, "", api.ModelSelect{Model: "org/name"})
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonPrincipalUnmapped)
 }
 
 // TestCopyIsEnded with whoever waits for it, also where the other Mac sends nothing.

@@ -73,8 +73,8 @@ type RemoteCopy struct {
 // maxCopied is the longest line about progress, in bytes.
 const maxCopied = 64 << 10
 
-// CopyTo begins to have another Mac copy a model from a Mac, which may be this one, for the
-// account that its map has for the caller.
+// CopyTo begins to have another Mac copy a model from a Mac, which may be this one, or from
+// Hugging Face where none is named, for the account that its map has for the caller.
 func (m *Models) CopyTo(ctx context.Context, caller api.Principal, to, from api.NodeID, sel api.ModelSelect) (*RemoteCopy, error) {
 	switch {
 	case sel.Model == "":

@@ -2890,8 +2890,8 @@ export interface ModelCopyParams {
   model: string;
   /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
   revision?: string;
-  /** The Mac that has it. */
-  node: NodeRef;
+  /** The Mac that has it; empty = it is got from Hugging Face. */
+  node?: NodeRef;
   /** The Mac that is to have it, for the account that its map has for the caller; empty = this Mac. */
   to?: NodeRef;
 }
@@ -2900,8 +2900,8 @@ export interface ModelCopyParams {
 export interface ModelCopyStarted {
   /** Names the subscription. */
   sub: Subscription;
-  /** The Mac that has the model. */
-  node: NodeID;
+  /** The Mac that has the model; absent where it comes from Hugging Face. */
+  node?: NodeID;
   /** The Mac that gets it. */
   to: NodeID;
   /** Whose the copy is; absent on another Mac. */
@@ -2990,6 +2990,8 @@ export interface ModelProgress {
   verified: number;
   /** Counts those for which no hash is known; they are not read. */
   unverified?: number;
+  /** What goes on while nothing is copied, in words. */
+  doing?: string;
   /** Those that are not as they should be; at most 20. */
   corrupt?: string[];
   /** Why it failed: model_corrupt, model_incomplete, or what kept it from reading. */
@@ -3420,8 +3422,8 @@ export interface PeerModelCopy {
   by: Principal;
   /** The model. */
   model: ModelSelect;
-  /** The Mac that has it. */
-  from: NodeID;
+  /** The Mac that has it; empty = it is got from Hugging Face. */
+  from?: NodeID;
 }
 
 /** PeerOutput says which output of a rank a connection carries. */
@@ -4657,7 +4659,7 @@ export interface Methods {
   "model.shared": { params: ModelNode; result: ModelListResult; class: "user"; notifies: never };
   /** The models on this Mac and on those that let the caller read theirs, and which Mac has which. */
   "model.cluster": { params: EmptyParams; result: ModelClusterResult; class: "user"; notifies: never };
-  /** Copies a model from one Mac to the caller's account on another, this one if no other is named. It ends with the subscription; what has arrived stays for the next time. */
+  /** Copies a model from a Mac or from Hugging Face to the caller's account on a Mac, this one if no other is named. It ends with the subscription; what has arrived stays for the next time. */
   "model.copy": { params: ModelCopyParams; result: ModelCopyStarted; class: "user"; notifies: "model.copied" };
   /** Removes a revision of a model from Hugging Face's cache of the caller's account, unless a job that goes on uses it, or says what that would free. */
   "model.remove": { params: ModelRemoveParams; result: ModelRemoveResult; class: "user"; notifies: never };
@@ -4955,6 +4957,7 @@ export type KnownReason =
   | "model_changed"
   | "model_copying"
   | "model_corrupt"
+  | "model_gated"
   | "model_in_use"
   | "model_incomplete"
   | "model_not_copied"

@@ -30,5 +30,6 @@ func (f *Files) Clean(ctx context.Context, who account.Account, keep []string) e
 		return err
 	}
 	defer func() { <-f.receivers }()
-	return f.carrier.Do(ctx, who, "unpack", wire.Clean, task, "old copies of "+who.Name+" to be removed")
+	_, err := f.carrier.Do(ctx, who, "unpack", wire.Clean, task, "old copies of "+who.Name+" to be removed", nil)
+	return err
 }

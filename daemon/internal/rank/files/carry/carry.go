@@ -135,14 +135,18 @@ func outOfTurn(report wire.Report) error {
 	return fmt.Errorf("the receiving process said %q out of turn", report.State)
 }
 
-// Do has a process do what needs no other Mac, up to its one report.
-func (c Carrier) Do(ctx context.Context, who account.Account, command string, kind wire.Kind, task any, what string) error {
-	ctx, _, stop := c.watching(ctx, what)
+// Do has a process do what needs no other Mac, up to its last report; follow, where it is not
+// nil, hears of those before.
+func (c Carrier) Do(ctx context.Context, who account.Account, command string, kind wire.Kind, task any, what string, follow func(wire.Report)) (report wire.Report, err error) {
+	ctx, watch, stop := c.watching(ctx, what)
 	defer stop()
 	p, err := c.Start(ctx, who, command, kind, task)
 	if err != nil {
-		return err
+		return report, err
 	}
-	_, err = p.Next(ctx)
-	return cmp.Or(err, c.End(p))
+	for report, err = p.Next(ctx); err == nil && report.State == wire.ReportProgress; report, err = p.Next(ctx) {
+		watch.moved()
+		follow(report)
+	}
+	return report, cmp.Or(err, c.End(p))
 }

@@ -48,9 +48,9 @@ const (
 // limit is the longest frame of a kind; -1 for what is no kind.
 func (k Kind) limit() int {
 	switch k {
-	case Data, Entries, Hash, Hashes, Want, Clean, ModelFiles:
+	case Data, Entries, Hash, Hashes, Want, Clean, ModelFiles, Task:
 		return MaxFrameBytes
-	case Listed, File, End, Refused, Task, Model, Ask, Chunk:
+	case Listed, File, End, Refused, Model, Ask, Chunk:
 		return MaxWordBytes
 	case Hashed, Wanted, Sent, Thanks:
 		return 0
