@@ -19,6 +19,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/testcluster"
+	"fulmen/daemon/internal/model/hub/hubtest"
 	"fulmen/native/nativetest/testkit"
 )
 
@@ -200,4 +201,44 @@ func lacking(hub string, size int64) int64 {
 		}
 	}
 	return max(0, size)
+}
+
+// TestModelsAreGot from Hugging Face by one Mac for another, which copies it on, and the
+// token of the account there is in no log and no argument.
+func TestModelsAreGot(t *testing.T) {
+	t.Parallel()
+	needJobs(t)
+	is := is.New(t)
+	j := newJobs(t, 2, "")
+	here, there := j.Nodes[0], j.Nodes[1]
+	hubs := []string{j.hub(t, here), j.hub(t, there)}
+	const token = "hf_aSecretOfThatAccount"
+	h := hubtest.New(t)
+	h.Gated, h.Token = true, token
+	h.Models["org/name"] = hubtest.Model{"config.json": `{"model_type":"llama"}`, "model.gguf": strings.Repeat("0123456789abcdef", 1<<16)}
+	for _, n := range []*testcluster.Node{here, there} {
+		environment := []string{}
+		if n == there {
+			environment = append(environment, "HF_TOKEN="+token)
+		}
+		python, err := json.Marshal(h.Python(t, n.Home, environment...))
+		is.NoErr(err)
+		call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.python": python}})
+	}
+	call[api.Sharing](t, there.Client, "cluster.set_sharing", api.ClusterSetSharingParams{Models: api.ModelsMapped})
+	out, err := j.fulmen(t.Context(), here, "models", "get", "org/name", "--all").CombinedOutput()
+	t.Log(string(out))
+	is.NoErr(err)
+	// There is no token here, so the other Mac is the first that can.
+	is.True(strings.Contains(string(out), "2 files of org/name copied from Hugging Face to "+there.Mac))
+	is.True(strings.Contains(string(out), "2 files of org/name copied from "+there.Mac+" to "+here.Mac))
+	is.Equal(h.Sent(), int64(1<<20))
+	for i, n := range []*testcluster.Node{here, there} {
+		data, err := os.ReadFile(filepath.Join(hubs[i], "models--org--name", "snapshots", h.Commit, "model.gguf"))
+		is.NoErr(err)
+		is.Equal(len(data), 1<<20)
+		report := call[json.RawMessage](t, n.Client, "daemon.report", nil)
+		is.True(!strings.Contains(string(report)+n.Output.End(), token))
+	}
+	is.Equal(len(h.StorageTokens()), 0)
 }

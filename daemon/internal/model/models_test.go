@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -53,11 +54,16 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// plans are those of jobs that go on on both nodes, and python is what the configuration names.
+// plans are those of jobs that go on on both nodes, python is what the configuration
+// names, and logged is what got into the log.
 var (
 	plans  map[api.JobID]api.Plan
 	python string
+	logged bytes.Buffer
 )
+
+// token is that of the account, which is for Hugging Face alone.
+const token = "hf_aSecretOfAdaAlone"
 
 const (
 	here  = api.NodeID("csm7nbfrcayqev4e")
@@ -84,7 +90,7 @@ func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *
 		return ""
 	}})
 	m := model.New(model.Config{
-		Self: ranktest.Self(t), Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Self: ranktest.Self(t), Clock: clock, Log: slog.New(slog.NewTextHandler(&logged, nil)),
 		Account: func(p api.Principal) (account.Account, error) {
 			if p.User == "eve" {
 				return account.Account{}, api.NewError(api.ReasonPrincipalUnmapped, p.String())
@@ -96,7 +102,7 @@ func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *
 		Sharing: func(api.NodeID) (api.Sharing, bool) { return *published, published.Jobs != "" },
 		Reads:   func(api.Principal) (account.Account, error) { return who, nil },
 		Environment: func(context.Context, account.Account) []string {
-			return []string{"HF_HOME=" + filepath.Join(who.Home, "hf")}
+			return []string{"HF_HOME=" + filepath.Join(who.Home, "hf"), "HF_TOKEN=" + token}
 		},
 		Folders: func() []string { return folders }, HubCache: func() string { return "" }, Python: func() string { return python },
 	})
@@ -287,6 +293,7 @@ func TestGot(t *testing.T) {
 	_, other, _ := rigOf(t, there, network, &api.Sharing{})
 	h := hubtest.New(t)
 	h.Models["org/name"] = hubtest.Model{"config.json": `{"model_type":"llama"}`, "model.gguf": "1234"}
+	h.Gated, h.Token = true, token
 	python = h.Python(t, ranktest.Folder(t))
 	defer func() { python = "" }()
 	bob := api.Principal{User: "bob", Node: here}
@@ -302,6 +309,16 @@ func TestGot(t *testing.T) {
 	info, err := os.Stat(filepath.Join(other.Home, "hf/hub/models--org--name/snapshots", h.Commit, "model.gguf"))
 	is.NoErr(err)
 	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)
+	h.Token = "another"
+	mine, err := m.Copy(t.Context(), bob, "", api.ModelSelect{Model: "org/name"})
+	is.NoErr(err)
+	defer mine.Close()
+	for isLast := false; !isLast; {
+		p, isLast, err = mine.Next(t.Context())
+		is.NoErr(err)
+	}
+	is.Equal(p.Error.Data.Reason, api.ReasonModelGated)
+	is.True(!strings.Contains(p.Error.Error()+logged.String(), token))
 	_, err = m.Copy(t.Context(), api.Principal{User: "eve", Node: here}, "", api.ModelSelect{Model: "org/name"})
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonPrincipalUnmapped)
 }

@@ -35,7 +35,7 @@ func (r *run) modelsCommand() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&on, "on", "", "one Mac alone, with the folders that were looked into there")
-	c.AddCommand(r.modelsShowCommand(), r.modelsCopyCommand(), r.modelsVerifyCommand(), r.modelsRemoveCommand())
+	c.AddCommand(r.modelsShowCommand(), r.modelsGetCommand(), r.modelsCopyCommand(), r.modelsVerifyCommand(), r.modelsRemoveCommand())
 	return c
 }
 
@@ -242,7 +242,7 @@ func followed[N any](r *run, changes iter.Seq2[N, error], of func(N) (api.ModelP
 	var pace show.Pace
 	err = client.ToEnd(changes, func(n N) (isLast bool) {
 		last, isLast = of(n)
-		if r.Terminal && last.TotalBytes > 0 && !isLast {
+		if r.Terminal && (last.TotalBytes > 0 || last.Doing != "") && !isLast {
 			line(pace.Of(last, r.Now()))
 		}
 		return isLast

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,63 @@ func TestModelsCopy(t *testing.T) {
 	r.daemon.Always("model.shared", api.ModelListResult{Account: "ada"})
 	is.Equal(r.run("models", "--on", "mac-studio"), api.ExitOK)
 	is.True(strings.Contains(r.out.String(), "no models on mac-studio"))
+}
+
+// TestModelsGet from Hugging Face once, by this Mac where it is among them, and copies it to
+// the others; a Mac that cannot is named, and the others go on.
+func TestModelsGet(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	r.daemon.Always("daemon.info", api.DaemonInfoResult{Node: studio, Cluster: "0123456789abcdef0123456789abcdef"})
+	refusing := map[api.NodeRef]bool{}
+	ids := map[api.NodeRef]api.NodeID{"": studio, api.NodeRef(studio): studio, "mac-mini": mini, api.NodeRef(mini): mini, "macbook": "axwfk1even66ca3j"}
+	r.daemon.SetStream("model.copy", func(raw json.RawMessage) (any, func(func(any) error), error) {
+		var params api.ModelCopyParams
+		if err := json.Unmarshal(raw, &params); err != nil {
+			return nil, nil, err
+		}
+		started := api.ModelCopyStarted{Sub: api.Subscription("s" + string(params.To)), Node: api.NodeID(params.Node), To: ids[params.To]}
+		return started, func(notify func(any) error) {
+			p := api.ModelProgress{DoneBytes: 2 << 20, TotalBytes: 2 << 20, Verified: 2, Unverified: 1}
+			if refusing[params.To] && params.Node == "" {
+				p.Error = api.NewError(api.ReasonModelGated, "org/name")
+			}
+			_ = notify(api.ModelCopied{Sub: started.Sub, N: 1, Progress: p, Terminal: true})
+		}, nil
+	})
+	asked := 0
+	wanted := func(want ...string) {
+		t.Helper()
+		all := r.called("model.copy")
+		got := slices.Clone(all[asked:])
+		asked = len(all)
+		if len(got) > 2 {
+			slices.Sort(got[1:]) // those that copy begin at once
+		}
+		is.Equal(got, want)
+	}
+	is.Equal(r.run("models", "get", "org/name", "--revision", "v1"), api.ExitOK)
+	is.True(strings.HasPrefix(r.out.String(), "3 files of org/name copied from Hugging Face to "))
+	wanted(`{"model":"org/name","revision":"v1"}`)
+
+	is.Equal(r.run("models", "get", "org/name", "--on", "mac-mini,"+string(studio)+",macbook"), api.ExitOK)
+	wanted(`{"model":"org/name"}`, `{"model":"org/name","node":"`+string(studio)+`","to":"mac-mini"}`, `{"model":"org/name","node":"`+string(studio)+`","to":"macbook"}`)
+
+	refusing["macbook"] = true // but it may copy
+	is.Equal(r.run("models", "get", "org/name", "--on", "macbook,mac-mini"), api.ExitOK)
+	wanted(`{"model":"org/name","to":"macbook"}`, `{"model":"org/name","node":"`+string(mini)+`","to":"macbook"}`, `{"model":"org/name","to":"mac-mini"}`)
+	is.Equal(r.run("models", "get", "org/name", "--on", "macbook"), api.ExitFailed)
+	wanted(`{"model":"org/name","to":"macbook"}`)
+	is.True(strings.Contains(r.err.String(), "fulmen: macbook is left out: org/name: Hugging Face does not give the model to the account."))
+	is.True(strings.Contains(r.err.String(), "hf auth login"))
+
+	r.daemon.Always("model.cluster", api.ModelClusterResult{Nodes: []api.ModelNodeAnswer{
+		{Node: studio}, {Node: mini}, {Node: "axwfk1even66ca3j", Error: api.NewError(api.ReasonModelsNotShared, "")},
+	}})
+	is.Equal(r.run("models", "get", "org/name", "--all"), api.ExitOK)
+	wanted(`{"model":"org/name"}`, `{"model":"org/name","node":"`+string(studio)+`","to":"`+string(mini)+`"}`)
+	is.True(strings.Contains(r.err.String(), "is left out: The Mac does not let people of other Macs read its models."))
+	is.Equal(r.run("models", "get", "org/name", "--all", "--on", "macbook"), api.ExitUsage)
 }
 
 // TestModelsOfTheCluster lists the models of all Macs in a cluster, else those of this Mac

@@ -147,7 +147,7 @@ func (v View) ModelVerified(w *Page, m api.Model, p api.ModelProgress) {
 
 // ModelCopied writes what came of a copy.
 func (v View) ModelCopied(w *Page, model, from, to string, p api.ModelProgress) {
-	w.Line(text.Count(p.Verified, "file") + " of " + model + " copied from " + from + " to " + to + ", " + text.Bytes(p.TotalBytes) + ".")
+	w.Line(text.Count(p.Verified+p.Unverified, "file") + " of " + model + " copied from " + from + " to " + to + ", " + text.Bytes(p.TotalBytes) + ".")
 }
 
 // ModelRemoved writes what a removal has freed, or would.
@@ -166,6 +166,9 @@ type Pace struct {
 
 // Of is a line about progress at some time.
 func (p *Pace) Of(now api.ModelProgress, at time.Time) string {
+	if now.Doing != "" {
+		return now.Doing
+	}
 	if p.began.IsZero() {
 		p.began, p.from = at, now.DoneBytes
 	}
