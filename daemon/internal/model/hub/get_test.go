@@ -98,6 +98,7 @@ func (r *rig) failed() *api.Error {
 
 // TestGot: what was got is whole to Fulmen and to huggingface_hub, and nothing is sent twice.
 func TestGot(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	r := newRig(t)
 	p := r.whole()
@@ -123,6 +124,7 @@ func TestGot(t *testing.T) {
 
 // TestCutTransfers go on where they were, and so does the next process.
 func TestCutTransfers(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	r := newRig(t)
 	r.CutAfter, r.Cuts = 3<<20, 1
@@ -141,6 +143,7 @@ func TestCutTransfers(t *testing.T) {
 // TestKilled: whoever asked is gone in the middle of a file, and so is its Python; the next
 // one asks for the rest alone.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	r := newRig(t)
 	r.CutAfter, r.Cuts, r.Hold = 3<<20, 1, make(chan struct{})
@@ -184,7 +187,9 @@ func TestWhatTheHubRefuses(t *testing.T) {
 		"no repository":     {func(r *rig) { r.task.Model.Model = "../name" }, api.ReasonBadValue, "is not the name of a repository", "as the address of its page"},
 		"always busy":       {func(r *rig) { r.Busy, r.RetryAfter = 1000, "0" }, api.ReasonModelNotCopied, "asked too often", keptRemedy},
 		"out of order":      {func(r *rig) { r.Broken = 1000 }, api.ReasonModelNotCopied, "Hugging Face answered 502", keptRemedy},
-		"other bytes":       {func(r *rig) { r.Wrong = true }, api.ReasonModelCorrupt, "model.gguf of org/name did not arrive", keptRemedy},
+		"other bytes":       {func(r *rig) { r.Wrong = "model.gguf" }, api.ReasonModelCorrupt, "model.gguf of org/name did not arrive", keptRemedy},
+		"other small bytes": {func(r *rig) { r.Wrong = "config.json" }, api.ReasonModelCorrupt, "config.json of org/name did not arrive", keptRemedy},
+		"no room":           {func(r *rig) { r.Larger = 1 << 60 }, api.ReasonDiskFull, "There is no room for org/name", "Free some space"},
 		"no Hub":            {func(r *rig) { r.URL = "http://127.0.0.1:9" }, api.ReasonModelNotCopied, "The connection to Hugging Face broke", keptRemedy},
 		"offline":           {func(r *rig) { r.task.Environment = append(r.task.Environment, "HF_HUB_OFFLINE=1") }, api.ReasonModelNotCopied, "HF_HUB_OFFLINE", "environment"},
 		"no Python":         {func(r *rig) { r.task.Python = "/nowhere/python" }, api.ReasonInterpreterMissing, "could not be started", "models.python"},
@@ -200,12 +205,20 @@ func TestWhatTheHubRefuses(t *testing.T) {
 			if !strings.Contains(err.Message, c.message) || !strings.Contains(err.Data.Remedy, c.remedy) {
 				t.Fatalf("%s %s", err.Message, err.Data.Remedy)
 			}
+			left, _ := filepath.Glob(filepath.Join(r.home, "hf/hub/models--*/blobs/*"))
+			switch c.reason {
+			case api.ReasonModelCorrupt:
+				is.True(!slices.ContainsFunc(left, func(at string) bool { data, err := os.ReadFile(at); return err != nil || data[0] == 'x' }))
+			case api.ReasonDiskFull:
+				is.Equal(len(left), 0)
+			}
 		})
 	}
 }
 
 // TestWhatPasses: it waits as long as it was asked to, and reports so.
 func TestWhatPasses(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	r := newRig(t)
 	r.Busy, r.Broken, r.RetryAfter = 1, 1, "1"
@@ -219,6 +232,7 @@ func TestWhatPasses(t *testing.T) {
 // TestToken: the account's own token opens what is gated, and is nowhere but in requests to
 // the Hub: not where large files lie, in no report, no argument and no file.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const token = "hf_aSecretOfAdaAlone"
 	r := newRig(t, "HF_TOKEN="+token)
@@ -259,13 +273,4 @@ func TestTwoAtOnce(t *testing.T) {
 	is.NoErr(err)
 	defer unlock()
 	is.Equal(r.failed().Data.Reason, api.ReasonModelCopying)
-}
-
-// TestNoRoom: the disk is asked before anything is sent.
-func TestNoRoom(t *testing.T) {
-	is := is.New(t)
-	g := &get{task: newRig(t).task}
-	err := g.failure(&problem{Word: "disk_full", Lacks: 3e9})
-	is.Equal(err.Data.Reason, api.ReasonDiskFull)
-	is.True(strings.Contains(err.Message, "3.0 GB more are needed"))
 }

@@ -108,13 +108,13 @@ func (g *get) makeEnvironment(ctx context.Context, at string, again bool) error 
 	return os.Rename(next, at)
 }
 
-// step runs a step of it; what it says last is why it failed.
+// step runs a step of it; its last line is why it failed.
 func (g *get) step(c *exec.Cmd, remedy string) error {
-	said, err := c.CombinedOutput()
+	out, err := c.CombinedOutput()
 	if err == nil {
 		return nil
 	}
-	return api.Errorf(api.ReasonModelNotCopied, g.task.Model.Model, "The environment for huggingface_hub could not be made: %s.", strings.TrimSuffix(cmp.Or(lastLine(string(said)), err.Error()), ".")).
+	return api.Errorf(api.ReasonModelNotCopied, g.task.Model.Model, "The environment for huggingface_hub could not be made: %s.", strings.TrimSuffix(cmp.Or(lastLine(string(out)), err.Error()), ".")).
 		WithRemedy(remedy)
 }
 

@@ -27,6 +27,7 @@ func (r *rig) broken(t *testing.T) (python string) {
 // TestEnvironment is made of the packages that the build knows, where the one that is there
 // is of no use, and stays.
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	wheels, err := filepath.Abs("../../../../build/cache/wheels")
 	is.NoErr(err)

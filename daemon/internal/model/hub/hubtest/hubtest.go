@@ -39,8 +39,10 @@ type Hub struct {
 	RetryAfter string
 	// CutAfter ends a transfer of a large file after so many bytes, Cuts times.
 	CutAfter, Cuts int
-	// Wrong has large files arrive with other bytes.
-	Wrong bool
+	// Wrong is a file that arrives with other bytes.
+	Wrong string
+	// Larger is how much larger large files are than they are, in the list of files.
+	Larger int
 	// Hold, where it is not nil, keeps a transfer that was cut from ending until it is closed.
 	Hold chan struct{}
 
@@ -184,6 +186,9 @@ func (h *Hub) file(w http.ResponseWriter, r *http.Request, name, revision, file,
 	}
 	w.Header().Set("ETag", `"`+gitOf(content)+`"`)
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	if file == h.Wrong {
+		content = strings.Repeat("x", len(content))
+	}
 	_, _ = w.Write([]byte(content)) // a HEAD has none
 }
 
@@ -206,7 +211,8 @@ func (h *Hub) model(w http.ResponseWriter, r *http.Request, name, what, revision
 			sibling := map[string]any{"rfilename": file, "size": len(content), "blobId": gitOf(content)}
 			if isLarge(file) {
 				entry["lfs"] = map[string]any{"oid": sha256Of(content), "size": len(content), "pointerSize": 134}
-				sibling["lfs"] = map[string]any{"sha256": sha256Of(content), "size": len(content), "pointerSize": 134}
+				sibling["size"] = len(content) + h.Larger
+				sibling["lfs"] = map[string]any{"sha256": sha256Of(content), "size": len(content) + h.Larger, "pointerSize": 134}
 			}
 			tree, siblings = append(tree, entry), append(siblings, sibling)
 		}
@@ -220,11 +226,11 @@ func (h *Hub) model(w http.ResponseWriter, r *http.Request, name, what, revision
 
 // storage is where large files lie: another address, as with Hugging Face.
 func (h *Hub) storage(w http.ResponseWriter, r *http.Request) {
-	content, from := "", 0
+	content, from, isWrong := "", 0, false
 	for _, files := range h.Models {
-		for _, one := range files {
+		for name, one := range files {
 			if sha256Of(one) == strings.TrimPrefix(r.URL.Path, "/") {
-				content = one
+				content, isWrong = one, name == h.Wrong
 			}
 		}
 	}
@@ -235,7 +241,7 @@ func (h *Hub) storage(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(content)-1, len(content)))
 	}
 	rest := content[from:]
-	if h.Wrong {
+	if isWrong {
 		rest = strings.Repeat("x", len(rest))
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(rest)))
