@@ -79,6 +79,26 @@ describe("models", () => {
     expect(await inaccessible(page)).toEqual([]);
   });
 
+  it("are got from Hugging Face, and what keeps them from it is said", async () => {
+    const python = join(work, "python-of-the-hub");
+    const answer = (lines: string) => writeFileSync(python, `#!/bin/sh\nread task\n${lines}\n`, { mode: 0o755 });
+    await cluster.call("studio-1", "daemon.set_config", { set: { "models.python": python } });
+    answer(`echo '{"problem":"repository","text":"org/name"}'`);
+    const get = async () => {
+      await page.fill('input[name="model"]', "org/nam");
+      await page.locator("button >> text=/^Get$/").click();
+    };
+    await get();
+    await see(page, '[data-get="org/nam"] [role="alert"] >> text=Did you mean org/name?');
+    answer(`echo '{"done":3,"total":12}'; cat`);
+    await get();
+    await see(page, '[data-get="org/nam"] >> text=Copying from Hugging Face');
+    expect(await inaccessible(page)).toEqual([]);
+    await page.locator('[data-get="org/nam"] >> text=Cancel').click();
+    await page.waitForSelector('[data-get="org/nam"]', { state: "detached" });
+    expect(await inaccessible(page)).toEqual([]);
+  });
+
   it("that cannot be copied say why", async () => {
     model(join(work, "hub-studio-2"), "org/other", 1 << 20);
     await page.locator("button >> text=Look again").click();

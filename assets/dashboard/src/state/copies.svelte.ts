@@ -4,7 +4,10 @@ import type * as api from "../api/types";
 
 /** A copy of a model to this Mac. */
 export interface Copy {
-  from: api.NodeID;
+  /** The Mac that has it; absent = Hugging Face. */
+  from?: api.NodeID | undefined;
+  /** Ends it. What has arrived is kept. */
+  cancel?: (() => void) | undefined;
   progress?: api.ModelProgress | undefined;
   /** When the first bytes came and how many those were, and when the last: what its pace is reckoned from. */
   first?: { at: number; bytes: number } | undefined;
@@ -14,7 +17,7 @@ export interface Copy {
 }
 
 /** What a model is called among copies. */
-export function nameOf(model: api.Model): string {
+export function nameOf(model: Pick<api.Model, "model" | "revision">): string {
   return `${model.model} ${model.revision ?? ""}`;
 }
 
@@ -37,15 +40,15 @@ export class Copies {
     this.#now = now;
   }
 
-  /** Begins a copy. */
-  begin(model: api.Model, from: api.NodeID): void {
+  /** Begins a copy from a Mac, or from Hugging Face. */
+  begin(model: Pick<api.Model, "model" | "revision">, from?: api.NodeID): void {
     const name = nameOf(model);
     const set = (change: Partial<Copy>) => {
-      const before = this.all.get(name) ?? { from, at: 0, done: false };
+      const before: Copy = this.all.get(name) ?? { from, at: 0, done: false };
       this.all = new Map(this.all).set(name, { ...before, ...change, at: this.#now() });
     };
     set({ from, progress: undefined, first: undefined, error: undefined, done: false });
-    const stop = this.#client.watch("model.copy", { model: model.model, node: from, ...(model.revision === undefined ? {} : { revision: model.revision }) }, {
+    const stop = this.#client.watch("model.copy", { model: model.model, ...(from === undefined ? {} : { node: from }), ...(model.revision === undefined ? {} : { revision: model.revision }) }, {
       begin: () => set({ first: undefined }),
       change: ({ progress, terminal }) => {
         const copy = this.all.get(name);
@@ -59,5 +62,12 @@ export class Copies {
         set({ error, done: true });
       },
     });
+    const cancel = () => {
+      stop();
+      const all = new Map(this.all);
+      all.delete(name);
+      this.all = all;
+    };
+    if (this.all.get(name)?.done === false) set({ cancel });
   }
 }
