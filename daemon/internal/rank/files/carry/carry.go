@@ -146,7 +146,9 @@ func (c Carrier) Do(ctx context.Context, who account.Account, command string, ki
 	}
 	for report, err = p.Next(ctx); err == nil && report.State == wire.ReportProgress; report, err = p.Next(ctx) {
 		watch.moved()
-		follow(report)
+		if follow != nil {
+			follow(report)
+		}
 	}
 	return report, cmp.Or(err, c.End(p))
 }
