@@ -46,7 +46,7 @@ func (m *Models) serve(ctx context.Context, to gate.Reader, refused error, first
 		if who, err = m.cfg.Reads(to.By()); err != nil {
 			return who, nil, err
 		}
-		return who, transfer.SendTask{Places: m.places(ctx, who), Model: first.Model.Model}, nil
+		return who, transfer.SendTask{Places: m.places(ctx, who), Model: first.Model.Model, Silence: m.carrier.Silence}, nil
 	})
 	if err != nil && refused == nil { // the gate has logged what it refused
 		m.cfg.Log.Warn("a model was not sent", "to", to.Node(), "err", err)

@@ -11,7 +11,7 @@
 //	                                      ask (a chunk of a file, or its hash)...
 //	for each, in order:
 //	  chunk (size, SHA-256), data...
-//	  or hashes (one)
+//	  or hashes (one); before either, waiting
 //	                                      thanks
 //
 // Either may send refused at any time, and that ends it. The receiver has up to four
@@ -22,5 +22,6 @@
 // anybody else takes for a whole one, a chunk at a time once its hash is right. A file
 // takes its place when all of it has its hash. The snapshot appears when all files are
 // there, and the refs last. So a copy that is cut leaves what it has for the next one,
-// and nobody ever sees a model of which a part lacks.
+// and nobody ever sees a model of which a part lacks. Only who copies it on does: the list of
+// a model that arrives is beside its files, and a sender waits for what is not there yet.
 package transfer

@@ -58,7 +58,7 @@ func (r *receiver) requestAll(items []*item, w *writer) error {
 
 // take reads the answer to a request.
 func (r *receiver) take(p piece, w *writer) error {
-	head, err := wire.Expect[chunk](r.conn, wire.Chunk)
+	head, err := expect[chunk](r, wire.Chunk)
 	if err == nil && head.Size != p.size {
 		err = fmt.Errorf("%w: a chunk of %d bytes in place of %d", wire.ErrProtocol, head.Size, p.size)
 	}

@@ -27,7 +27,7 @@ func script(write func(c *wire.Conn)) []byte {
 }
 
 // offer writes a model of such files.
-func offer(c *wire.Conn, files ...entry) {
+func offer(c *wire.Conn, files ...File) {
 	h := header{Repository: "org/name", Revision: revision, Files: len(files)}
 	for _, f := range files {
 		h.Bytes += max(0, f.Size)
@@ -50,7 +50,7 @@ func receiveFrom(t testing.TB, a account, written []byte, foldCase bool) (*recei
 	return r, r.run()
 }
 
-func file(name string) entry { return entry{Path: name, Size: 1, Hash: sum("a")} }
+func file(name string) File { return File{Path: name, Size: 1, Hash: sum("a")} }
 
 func TestAHostileSenderChangesNothing(t *testing.T) {
 	good := header{Repository: "org/name", Revision: revision, Files: 1, Bytes: 1}
@@ -59,11 +59,11 @@ func TestAHostileSenderChangesNothing(t *testing.T) {
 		change(&h)
 		return func(c *wire.Conn) {
 			_ = c.Send(wire.Model, h)
-			_ = c.Send(wire.ModelFiles, []entry{file("a")})
+			_ = c.Send(wire.ModelFiles, []File{file("a")})
 			answerWith(c, "a", sum("a"))
 		}
 	}
-	files := func(all ...entry) func(c *wire.Conn) {
+	files := func(all ...File) func(c *wire.Conn) {
 		return func(c *wire.Conn) {
 			offer(c, all...)
 			answerWith(c, "a", sum("a"))
@@ -82,11 +82,11 @@ func TestAHostileSenderChangesNothing(t *testing.T) {
 		"twice":           files(file("a"), file("a")),
 		"below a file":    files(file("a"), file("a/b")),
 		"above a file":    files(file("a/b"), file("a")),
-		"negative":        files(entry{Path: "a", Size: -1, Hash: sum("a")}),
-		"large":           files(entry{Path: "a", Size: maxBytes + 1, Hash: sum("a")}),
-		"two sizes":       files(file("a"), entry{Path: "b", Size: 2, Hash: sum("a")}),
-		"not a hash":      files(entry{Path: "a", Size: 1, Hash: "../../../" + strings.Repeat("a", 55)}),
-		"capitals":        files(entry{Path: "a", Size: 1, Hash: strings.ToUpper(sum("a"))}),
+		"negative":        files(File{Path: "a", Size: -1, Hash: sum("a")}),
+		"large":           files(File{Path: "a", Size: maxBytes + 1, Hash: sum("a")}),
+		"two sizes":       files(file("a"), File{Path: "b", Size: 2, Hash: sum("a")}),
+		"not a hash":      files(File{Path: "a", Size: 1, Hash: "../../../" + strings.Repeat("a", 55)}),
+		"capitals":        files(File{Path: "a", Size: 1, Hash: strings.ToUpper(sum("a"))}),
 		"no files":        files(),
 		"another":         head(func(h *header) { h.Repository = "org/other" }),
 		"no repository":   head(func(h *header) { h.Repository = "../.." }),
@@ -105,7 +105,7 @@ func TestAHostileSenderChangesNothing(t *testing.T) {
 		"negative bytes":  head(func(h *header) { h.Bytes = -1 }),
 		"more files": func(c *wire.Conn) {
 			_ = c.Send(wire.Model, good)
-			_ = c.Send(wire.ModelFiles, []entry{file("a"), file("b")})
+			_ = c.Send(wire.ModelFiles, []File{file("a"), file("b")})
 		},
 		"unknown fields": func(c *wire.Conn) {
 			_ = c.Send(wire.Model, good)
@@ -125,10 +125,10 @@ func TestAHostileSenderChangesNothing(t *testing.T) {
 			_ = c.Write(wire.Data, nil)
 		},
 		"several sums": func(c *wire.Conn) {
-			offer(c, entry{Path: "a", Size: 1})
+			offer(c, File{Path: "a", Size: 1})
 			_ = c.Send(wire.Hashes, wire.HashList{sum("a"), sum("a")})
 		},
-		"an empty sum": func(c *wire.Conn) { offer(c, entry{Path: "a", Size: 1}); _ = c.Send(wire.Hashes, wire.HashList{""}) },
+		"an empty sum": func(c *wire.Conn) { offer(c, File{Path: "a", Size: 1}); _ = c.Send(wire.Hashes, wire.HashList{""}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -243,7 +243,7 @@ func TestOddRequests(t *testing.T) {
 func FuzzReceiver(f *testing.F) {
 	f.Add(script(func(c *wire.Conn) { offer(c, file("d/a"), file("b")); answerWith(c, "a", sum("a")) }))
 	f.Add(script(func(c *wire.Conn) {
-		offer(c, entry{Path: "a", Size: 1})
+		offer(c, File{Path: "a", Size: 1})
 		_ = c.Send(wire.Hashes, wire.HashList{sum("a")})
 		answerWith(c, "a", sum("a"))
 	}))

@@ -12,7 +12,7 @@ import (
 // listing is a model as its sender describes it, checked.
 type listing struct {
 	header
-	files []entry
+	files []File
 }
 
 // readListing reads what the sender begins with. foldCase refuses names that differ in
@@ -29,7 +29,7 @@ func readListing(conn *wire.Conn, foldCase bool) (l listing, err error) {
 		if err != nil {
 			return l, err
 		}
-		var part []entry
+		var part []File
 		if read += int64(len(data)); read > maxListBytes {
 			return l, fmt.Errorf("%w: a list of more than %d bytes", wire.ErrProtocol, maxListBytes)
 		}

@@ -84,7 +84,7 @@ func (r *receiver) askSums(items []*item) error {
 			}
 		}
 		for _, it := range some {
-			sums, err := wire.Expect[wire.HashList](r.conn, wire.Hashes)
+			sums, err := expect[wire.HashList](r, wire.Hashes)
 			if err == nil && (len(sums) != 1 || sums[0] == "") {
 				err = fmt.Errorf("%w: not the hash of one file", wire.ErrProtocol)
 			}
@@ -95,6 +95,22 @@ func (r *receiver) askSums(items []*item) error {
 		}
 	}
 	return nil
+}
+
+// expect reads an answer of the kind, however long the sender waits for it itself.
+func expect[T interface{ Valid() bool }](r *receiver, kind wire.Kind) (value T, err error) {
+	for {
+		got, data, err := r.conn.Read()
+		switch {
+		case err != nil:
+			return value, err
+		case got == kind:
+			return wire.Decode[T](data)
+		case got != wire.Waiting:
+			return value, wire.Unexpected(got, data)
+		}
+		r.beat()
+	}
 }
 
 // ask sends a request. Where that cannot be, why is what the sender wrote last.

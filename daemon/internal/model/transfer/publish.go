@@ -60,6 +60,7 @@ func (r *receiver) publish() error {
 	// What another revision left stays for it.
 	_ = r.repo.RemoveAll(r.staged(""))
 	_ = r.repo.Remove(scratch)
+	_ = r.repo.Remove(listAt)
 	_ = r.repo.Remove(stagingDir)
 	return nil
 }

@@ -27,7 +27,7 @@ func Receive(in io.Reader, out, reports io.Writer) error {
 
 func newReceiver(in io.Reader, out, reports io.Writer, clock native.Clock) *receiver {
 	return &receiver{
-		conn: wire.NewConn(in, out), reporter: wire.NewReporter(reports, clock),
+		conn: wire.NewConn(in, out), reporter: wire.NewReporter(reports, clock), clock: clock,
 		freeBytes: native.FreeBytes, foldCase: runtime.GOOS == "darwin",
 	}
 }
@@ -38,11 +38,11 @@ type receiver struct {
 	reporter  *wire.Reporter
 	freeBytes func(path string) (int64, error)
 	foldCase  bool
+	clock     native.Clock
 
+	store
 	task     ReceiveTask
-	list     listing
 	cache    *os.Root
-	repo     *os.Root
 	progress api.ModelProgress
 }
 
@@ -89,6 +89,13 @@ func (r *receiver) receive() (err error) {
 	items, err := r.plan()
 	if err != nil {
 		return err
+	}
+	if len(items) > 0 {
+		end, err := r.announce(items)
+		if err != nil {
+			return err
+		}
+		defer end()
 	}
 	for len(items) > 0 { // twice at most: a file that is wrong again is an error
 		if items, err = r.fetch(items); err != nil {

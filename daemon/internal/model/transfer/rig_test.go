@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/model/inventory"
 	"fulmen/daemon/internal/rank/files/wire"
@@ -185,11 +187,28 @@ func task(t testing.TB, value any) io.Reader {
 	return &out
 }
 
+// pair is a connection that takes some bytes that nobody reads yet, as real ones do.
+func pair(t testing.TB) (a, b net.Conn) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, end := range []*net.Conn{&a, &b} {
+		f := os.NewFile(uintptr(fds[i]), "end")
+		if *end, err = net.FileConn(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	return a, b
+}
+
 // run runs both ends.
 func (c *copying) run() *copying {
 	t := c.from.t
 	t.Helper()
-	c.sender, c.receiverIO = net.Pipe()
+	c.sender, c.receiverIO = pair(t)
 	if c.sel.Model == "" {
 		c.sel = named
 	}

@@ -25,7 +25,11 @@ func Send(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = send(conn, task)
+	clock, err := native.SystemClock()
+	if err != nil {
+		return err
+	}
+	err = send(conn, task, clock)
 	if reason := sendFailure(err, task.Model.Model); reason != nil {
 		conn.Refuse(reason)
 	}
@@ -56,46 +60,47 @@ var errReceiver = errors.New("the receiver has ended")
 
 // sender serves the chunks of a model.
 type sender struct {
-	conn    *wire.Conn
-	content *inventory.Content
-	free    chan []byte
-	open    int // the file that is open; the latest one stays so
-	file    *os.File
+	conn     *wire.Conn
+	content  *inventory.Content
+	arriving *arriving // in place of content
+	files    []File
+	free     chan []byte
+	open     int // the file that is open; the latest one stays so
+	file     *os.File
 }
 
 // answer is what is written to the receiver.
 type answer struct {
-	chunk  chunk
-	data   []byte // nil for a sum
-	buffer []byte
+	chunk     chunk
+	data      []byte // nil for a sum
+	buffer    []byte
+	isWaiting bool // it is still to come
 }
 
-func send(conn *wire.Conn, task SendTask) error {
+func send(conn *wire.Conn, task SendTask, clock native.Clock) error {
+	s := sender{conn: conn, free: make(chan []byte, window)}
 	all := inventory.Open(task.Places)
 	defer all.Close()
-	content, err := all.Content(task.Model)
+	h, err := s.whole(all, task.Model)
+	if s.content != nil {
+		defer s.content.Close()
+	}
 	if err != nil {
-		return err
+		arriving, failed := openArriving(task, clock)
+		if arriving == nil {
+			return cmp.Or(failed, err)
+		}
+		defer arriving.close()
+		s.arriving, s.files, h = arriving, arriving.list.files, arriving.list.header
 	}
-	defer content.Close()
-	if err := sendable(content.Model); err != nil {
-		return err
-	}
-	files := make([]entry, content.Count())
-	h := header{Repository: content.Model.Model, Revision: content.Model.Revision, Refs: refsOf(content.Model.Refs), Files: len(files)}
+	files := slices.Clone(s.files)
 	for n := range files {
-		e := &files[n]
-		e.Path, e.Size, e.Hash = content.File(n)
-		h.Bytes += e.Size
-	}
-	if len(files) > maxFiles {
-		return api.Errorf(api.ReasonModelNotCopied, h.Repository, "%s has more than %d files.", h.Repository, maxFiles)
+		files[n].Sum = "" // it is asked for
 	}
 	err = cmp.Or(conn.Send(wire.Model, h), wire.SendParts(conn, wire.ModelFiles, files), conn.Flush())
 	if err != nil {
 		return errors.Join(errReceiver, err)
 	}
-	s := sender{conn: conn, content: content, free: make(chan []byte, window)}
 	defer func() {
 		if s.file != nil {
 			s.file.Close()
@@ -116,6 +121,28 @@ func send(conn *wire.Conn, task SendTask) error {
 		go discard(conn)
 	}
 	return cmp.Or(err, <-written)
+}
+
+// whole finds a model that has all of its files.
+func (s *sender) whole(all *inventory.Inventory, sel api.ModelSelect) (h header, err error) {
+	if s.content, err = all.Content(sel); err != nil {
+		return h, err
+	}
+	m := s.content.Model
+	if err := sendable(m); err != nil {
+		return h, err
+	}
+	s.files = make([]File, s.content.Count())
+	h = header{Repository: m.Model, Revision: m.Revision, Refs: refsOf(m.Refs), Files: len(s.files)}
+	for n := range s.files {
+		f := &s.files[n]
+		f.Path, f.Size, f.Hash = s.content.File(n)
+		h.Bytes += f.Size
+	}
+	if len(s.files) > maxFiles {
+		return h, api.Errorf(api.ReasonModelNotCopied, m.Model, "%s has more than %d files.", m.Model, maxFiles)
+	}
+	return h, nil
 }
 
 // discard reads what nobody needs: another side that still writes does not read what is
@@ -169,7 +196,7 @@ func (s *sender) serve(answers chan<- answer) error {
 			return wire.Unexpected(kind, data)
 		}
 		r, err := wire.Decode[request](data)
-		if err == nil && r.File >= s.content.Count() {
+		if err == nil && r.File >= len(s.files) {
 			err = fmt.Errorf("%w: file %d", wire.ErrProtocol, r.File)
 		}
 		if err != nil {
@@ -181,27 +208,37 @@ func (s *sender) serve(answers chan<- answer) error {
 		if a.buffer == nil {
 			a.buffer = make([]byte, chunkBytes)
 		}
-		if err := s.prepare(r, &a); err != nil {
+		if err := s.prepare(r, &a, func() { answers <- answer{isWaiting: true} }); err != nil {
 			return err
 		}
 		answers <- a
 	}
 }
 
-// prepare reads and hashes what was asked for.
-func (s *sender) prepare(r request, a *answer) error {
-	if s.file == nil || s.open != r.File {
-		if s.file != nil {
-			s.file.Close()
-		}
-		var err error
-		if s.file, err = s.content.Open(r.File); err != nil {
-			s.file = nil
-			return err
-		}
-		s.open = r.File
+// prepare reads and hashes what was asked for. alive is called at times where that takes long.
+func (s *sender) prepare(r request, a *answer, alive func()) (err error) {
+	size := s.files[r.File].Size
+	if a.chunk.SHA256 = s.files[r.File].Sum; r.Sum && a.chunk.SHA256 != "" {
+		return nil
 	}
-	_, size, _ := s.content.File(r.File)
+	if s.file != nil && (s.arriving != nil || s.open != r.File) {
+		s.file.Close()
+		s.file = nil
+	}
+	switch {
+	case s.file != nil:
+	case s.arriving == nil:
+		s.file, err = s.content.Open(r.File)
+	case r.Sum:
+		s.file, err = s.arriving.open(r.File, size, alive)
+	default:
+		s.file, err = s.arriving.open(r.File, min(size, r.Offset+chunkBytes), alive)
+	}
+	if err != nil {
+		s.file = nil
+		return err
+	}
+	s.open = r.File
 	sum := sha256.New()
 	if r.Sum {
 		if _, err := io.CopyBuffer(onlyWriter{sum}, io.NewSectionReader(s.file, 0, size), a.buffer); err != nil {
@@ -222,6 +259,9 @@ func (s *sender) prepare(r request, a *answer) error {
 		sum.Write(a.data)
 	}
 	a.chunk.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if s.arriving != nil {
+		return nil // each Mac compares the whole file
+	}
 	return s.content.Check(r.File, s.file)
 }
 
@@ -234,7 +274,9 @@ func (s *sender) write(answers <-chan answer) (err error) {
 		if err == nil {
 			err = s.writeOne(a)
 		}
-		s.free <- a.buffer
+		if !a.isWaiting {
+			s.free <- a.buffer
+		}
 	}
 	if err != nil {
 		return errors.Join(errReceiver, err)
@@ -243,6 +285,9 @@ func (s *sender) write(answers <-chan answer) (err error) {
 }
 
 func (s *sender) writeOne(a answer) error {
+	if a.isWaiting {
+		return cmp.Or(s.conn.Send(wire.Waiting, nil), s.conn.Flush())
+	}
 	if a.data == nil {
 		return cmp.Or(s.conn.Send(wire.Hashes, wire.HashList{a.chunk.SHA256}), s.conn.Flush())
 	}

@@ -74,11 +74,17 @@ func (r *receiver) room(bytes int64) error {
 	return noRoom(r.list.Repository, bytes+reserveBytes-free, r.cache.Name())
 }
 
-// staged and snapshot are where a file of the model is before and after it is published.
-func (r *receiver) staged(name string) string { return path.Join(stagingDir, r.list.Revision, name) }
+// store is the repository of a model.
+type store struct {
+	repo *os.Root
+	list listing
+}
 
-func (r *receiver) snapshot(name string) string {
-	return path.Join(snapshotsDir, r.list.Revision, name)
+// staged and snapshot are where a file of the model is before and after it is published.
+func (s store) staged(name string) string { return path.Join(stagingDir, s.list.Revision, name) }
+
+func (s store) snapshot(name string) string {
+	return path.Join(snapshotsDir, s.list.Revision, name)
 }
 
 func blob(hash string) string { return path.Join(blobsDir, hash) }
@@ -89,8 +95,8 @@ func target(name, hash string) string {
 }
 
 // has reports whether a regular file of a size is at a path of the repository.
-func (r *receiver) has(at string, size int64) bool {
-	info, err := r.repo.Lstat(at)
+func (s store) has(at string, size int64) bool {
+	info, err := s.repo.Lstat(at)
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 

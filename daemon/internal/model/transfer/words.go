@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"path"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/model/inventory"
@@ -33,6 +34,8 @@ type SendTask struct {
 	Places inventory.Places `json:"places"`
 	// Model is the one to send.
 	Model api.ModelSelect `json:"model"`
+	// Silence is how long a model that arrives may rest; 0 = a minute.
+	Silence time.Duration `json:"silence,omitempty"`
 }
 
 // ReceiveTask is what the receiver's daemon gives its process.
@@ -47,7 +50,7 @@ type ReceiveTask struct {
 func (t SendTask) Valid() bool { return path.IsAbs(t.Places.Home) && t.Model.Model != "" }
 
 // Valid reports whether it names an account's places and a model.
-func (t ReceiveTask) Valid() bool { return SendTask(t).Valid() }
+func (t ReceiveTask) Valid() bool { return SendTask{Places: t.Places, Model: t.Model}.Valid() }
 
 // header is what a model is.
 type header struct {
@@ -69,16 +72,19 @@ func (h header) Valid() bool {
 		0 < h.Files && h.Files <= maxFiles && 0 <= h.Bytes && h.Bytes <= maxBytes
 }
 
-// entry is a file of a model.
-type entry struct {
+// File is a file of a model.
+type File struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
 	// Hash is SHA-256 in hex or SHA-1 as Git names a blob; empty where none is known.
 	Hash string `json:"hash,omitempty"`
+	// Sum is the SHA-256 of a file without such a hash, where it is still arriving.
+	Sum string `json:"sum,omitempty"`
 }
 
-func (e entry) Valid() bool {
-	return inventory.IsPath(e.Path) && wire.ValidPath(e.Path) && 0 <= e.Size && e.Size <= maxBytes && (e.Hash == "" || inventory.IsHash(e.Hash))
+// Valid reports whether it can be one.
+func (e File) Valid() bool {
+	return inventory.IsPath(e.Path) && wire.ValidPath(e.Path) && 0 <= e.Size && e.Size <= maxBytes && (e.Hash == "" || inventory.IsHash(e.Hash)) && (e.Sum == "" || len(e.Sum) == 64 && inventory.IsHash(e.Sum))
 }
 
 // request asks for a chunk of a file, or for its SHA-256.

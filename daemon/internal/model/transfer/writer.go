@@ -110,6 +110,7 @@ func (w *writer) write(p piece) error {
 // moved counts and reports.
 func (w *writer) moved(bytes int64) error {
 	w.progress.DoneBytes += bytes
+	w.beat()
 	return w.reporter.Model(w.progress, false)
 }
 

@@ -37,6 +37,8 @@ const (
 	Ask Kind = 'q'
 	// Chunk begins the answer: its size and hash.
 	Chunk Kind = 'k'
+	// Waiting says that an answer takes its time; empty.
+	Waiting Kind = 'z'
 	// Refused says why there is no more: an api.Error.
 	Refused Kind = 'r'
 	// Task tells an end what it is to do, and comes from its own daemon: see [PackTask] and [UnpackTask].
@@ -52,7 +54,7 @@ func (k Kind) limit() int {
 		return MaxFrameBytes
 	case Listed, File, End, Refused, Model, Ask, Chunk:
 		return MaxWordBytes
-	case Hashed, Wanted, Sent, Thanks:
+	case Hashed, Wanted, Sent, Thanks, Waiting:
 		return 0
 	}
 	return -1
