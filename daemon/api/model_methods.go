@@ -245,6 +245,8 @@ type ModelCopied struct {
 
 // ModelProgress is how far the reading or copying of a model's files is.
 type ModelProgress struct {
+	// Revision is the commit that is copied, once its sender has named it.
+	Revision string `json:"revision,omitempty"`
 	// DoneBytes is what was read, or is in place.
 	DoneBytes int64 `json:"done_bytes"`
 	// TotalBytes is what there is to read or to copy.

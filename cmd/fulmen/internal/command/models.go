@@ -154,7 +154,8 @@ func (r *run) modelsCopyCommand() *cobra.Command {
 	return c
 }
 
-// copyModel copies to all Macs at once, and fails where one of them does not get it whole.
+// copyModel copies to all Macs, each from the one before it while that still receives, and
+// fails where one of them does not get it whole.
 func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSelect, from string, to []string) error {
 	params := api.ModelCopyParams{ModelSelect: sel, Node: api.NodeRef(from)}
 	if from == "" {
@@ -170,10 +171,14 @@ func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSele
 	copies, errs := make([]modelCopy, len(to)), make([]error, len(to))
 	progress := r.workLine(to...)
 	var all sync.WaitGroup
+	var before <-chan modelCopy
 	for i, mac := range to {
-		params := params
-		params.To = api.NodeRef(mac)
-		all.Go(func() { copies[i], errs[i] = r.copyModelTo(ctx, c, params, progress.of(i)) })
+		params, source, begun := params, before, make(chan modelCopy, 1)
+		params.To, before = api.NodeRef(mac), begun
+		all.Go(func() {
+			defer close(begun) // where it never began
+			copies[i], errs[i] = r.copyModelBehind(ctx, c, source, params, progress.of(i), begun)
+		})
 	}
 	all.Wait()
 	progress.clear()
@@ -191,12 +196,35 @@ func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSele
 	return errors.Join(errs...)
 }
 
-func (r *run) copyModelTo(ctx context.Context, c *client.Client, params api.ModelCopyParams, show func(line string)) (modelCopy, error) {
+// copyModelBehind copies from the Mac of the copy that has begun before, once that has, and
+// where that cannot send it from the one that has it. begun gets what goes on.
+func (r *run) copyModelBehind(ctx context.Context, c *client.Client, before <-chan modelCopy, params api.ModelCopyParams, show func(line string), begun chan<- modelCopy) (modelCopy, error) {
+	if before != nil {
+		if source, isThere := <-before; isThere && source.Progress.Revision != "" {
+			behind := params
+			behind.Node, behind.Revision = api.NodeRef(source.To), source.Progress.Revision
+			if got, err := r.copyModelTo(ctx, c, behind, show, begun); err == nil || ctx.Err() != nil {
+				return got, err
+			}
+		}
+	}
+	return r.copyModelTo(ctx, c, params, show, begun)
+}
+
+func (r *run) copyModelTo(ctx context.Context, c *client.Client, params api.ModelCopyParams, show func(line string), begun chan<- modelCopy) (modelCopy, error) {
 	started, changes, err := client.Stream[api.ModelCopyStarted, api.ModelCopied](ctx, c, "model.copy", params)
 	if err != nil {
 		return modelCopy{}, err
 	}
-	last, err := followed(r, changes, func(v api.ModelCopied) (api.ModelProgress, bool) { return v.Progress, v.Terminal }, show)
+	last, err := followed(r, changes, func(v api.ModelCopied) (api.ModelProgress, bool) {
+		if v.Progress.Revision != "" && v.Progress.Error == nil {
+			select {
+			case begun <- modelCopy{started, v.Progress}:
+			default: // it is known
+			}
+		}
+		return v.Progress, v.Terminal
+	}, show)
 	if err == nil && last.Error != nil {
 		err = last.Error
 	}

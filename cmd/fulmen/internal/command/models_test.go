@@ -157,3 +157,38 @@ func TestModelsRemove(t *testing.T) {
 	is.Equal(r.run("models", "remove", "org/name", "--yes"), api.ExitOK)
 	is.Equal(r.called("model.remove")[3:], []string{`{"model":"org/name"}`}) // after two trials, and one more before it
 }
+
+// TestModelsCopyInAChain: each Mac gets the revision from the one before it once that gets
+// some itself, and from the first one where that cannot send it, or no longer.
+func TestModelsCopyInAChain(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	const revision = "0123456789abcdef"
+	ids := map[api.NodeRef]api.NodeID{"bbbb": studio, "cccc": mini, "dddd": book}
+	failing := map[api.NodeRef]bool{}
+	r.daemon.Always("daemon.info", api.DaemonInfoResult{Node: studio, Cluster: "0123456789abcdef0123456789abcdef"})
+	r.daemon.SetStream("model.copy", func(raw json.RawMessage) (any, func(func(any) error), error) {
+		var params api.ModelCopyParams
+		if err := json.Unmarshal(raw, &params); err != nil {
+			return nil, nil, err
+		}
+		started := api.ModelCopyStarted{Sub: api.Subscription("s" + params.To + params.Node), Node: studio, To: ids[params.To]}
+		return started, func(notify func(any) error) {
+			p := api.ModelProgress{Revision: revision, DoneBytes: 1, TotalBytes: 2}
+			_ = notify(api.ModelCopied{Sub: started.Sub, N: 1, Progress: p})
+			p.DoneBytes, p.Verified = 2, 1
+			if failing[params.Node] {
+				p.Error = api.NewError(api.ReasonModelsNotShared, string(params.Node))
+			}
+			_ = notify(api.ModelCopied{Sub: started.Sub, N: 2, Progress: p, Terminal: true})
+		}, nil
+	})
+	is.Equal(r.run("models", "copy", "org/name", "--from", "mac-studio", "--to", "bbbb,cccc,dddd"), api.ExitOK)
+	first := `{"model":"org/name","node":"mac-studio","to":"bbbb"}`
+	last := `{"model":"org/name","revision":"` + revision + `","node":"` + string(mini) + `","to":"dddd"}`
+	is.Equal(r.called("model.copy"), []string{first, `{"model":"org/name","revision":"` + revision + `","node":"` + string(studio) + `","to":"cccc"}`, last})
+	failing[api.NodeRef(studio)] = true
+	is.Equal(r.run("models", "copy", "org/name", "--from", "mac-studio", "--to", "bbbb,cccc,dddd"), api.ExitOK)
+	is.True(slices.Contains(r.called("model.copy")[3:], `{"model":"org/name","node":"mac-studio","to":"cccc"}`))
+	is.True(slices.Contains(r.called("model.copy")[3:], last))
+}

@@ -128,7 +128,9 @@ func (a *arriving) close() {
 }
 
 // isOver reports whether whoever receives has ended.
-func (a *arriving) isOver() bool { return unix.Flock(int(a.lock.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil }
+func (a *arriving) isOver() bool {
+	return unix.Flock(int(a.lock.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
+}
 
 // regular opens a regular file of the repository.
 func (a *arriving) regular(at string) (*os.File, error) {

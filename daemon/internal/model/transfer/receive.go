@@ -80,6 +80,7 @@ func (r *receiver) receive() (err error) {
 	if !r.list.isOf(r.task.Model) {
 		return fmt.Errorf("%w: another model, %s", wire.ErrProtocol, r.list.Repository)
 	}
+	r.progress.Revision = r.list.Revision
 	unlock, err := r.openRepository()
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ type Reporter struct {
 
 // NewReporter makes a reporter.
 func NewReporter(w io.Writer, clock native.Clock) *Reporter {
-	return &Reporter{w: w, clock: clock, last: clock.Boot() - reportEvery}
+	return &Reporter{w: w, clock: clock, last: clock.Boot() - reportModelEvery}
 }
 
 // Ready says that the sender may begin.
