@@ -82,13 +82,17 @@ func (d *daemon) openJobs() error {
 			name, reason := d.policy.MayRead(who)
 			return d.account(who, name, reason)
 		},
+		IsSlow: func(node api.NodeID) bool {
+			graph, _ := d.graph.Latest()
+			return graph.IsSlow(d.identity.Node, node)
+		},
 		Folders: func() []string { return d.live.Current().Models.Folders }, HubCache: func() string { return d.live.Current().Models.HubCache }, Python: func() string { return d.live.Current().Models.Python }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
 	})
 	d.onClose(d.models.Close)
 	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.sharing, Preparer: d.preparer, Model: d.models.Show,
 		CopyModel: func(ctx context.Context, who api.Principal, from api.NodeID, sel api.ModelSelect) (prepare.ModelCopy, error) {
-			return d.models.Copy(ctx, who, from, sel)
+			return d.models.Copy(ctx, who, from, sel, false)
 		},
 		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})

@@ -178,6 +178,8 @@ type ModelCopyParams struct {
 	Node NodeRef `json:"node,omitempty"`
 	// To is the Mac that is to have it, for the account that its map has for the caller; empty = this Mac.
 	To NodeRef `json:"to,omitempty"`
+	// AnyNetwork allows it where the two reach each other over Wi-Fi, a tunnel or what costs money alone (slow_network).
+	AnyNetwork bool `json:"any_network,omitempty"`
 }
 
 // ModelCopyStarted is the subscription that follows a copy.

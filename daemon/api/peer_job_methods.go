@@ -263,6 +263,8 @@ type PeerModelCopy struct {
 	PeerModel
 	// From is the Mac that has it; empty = it is got from Hugging Face.
 	From NodeID `json:"from,omitempty"`
+	// AnyNetwork allows it over any network.
+	AnyNetwork bool `json:"any_network,omitempty"`
 }
 
 // PeerModelCopied is how far such a copy is; the last one says so.

@@ -540,6 +540,8 @@ const (
 	ReasonModelGated Reason = "model_gated"
 	// ReasonModelNotCopied: The model could not be copied.
 	ReasonModelNotCopied Reason = "model_not_copied"
+	// ReasonSlowNetwork: The Macs reach each other only over Wi-Fi, or a network that is a tunnel or costs money.
+	ReasonSlowNetwork Reason = "slow_network"
 	// ReasonModelInUse: A job that goes on uses the model.
 	ReasonModelInUse Reason = "model_in_use"
 	// ReasonModelIncomplete: Files of the model are missing.
@@ -819,6 +821,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonModelCopying, Code: CodeConflict, Text: "The model is being copied already.", Remedy: "Wait for that copy."},
 		{Reason: ReasonModelGated, Code: CodeDenied, Text: "Hugging Face does not give the model to the account.", Remedy: "Accept its terms on its page, and log in as that account: hf auth login."},
 		{Reason: ReasonModelNotCopied, Code: CodeUnreachable, Text: "The model could not be copied.", Remedy: "Copy it again: what is there is kept."},
+		{Reason: ReasonSlowNetwork, Code: CodePrecondition, Text: "The Macs reach each other only over Wi-Fi, or a network that is a tunnel or costs money.", Remedy: "Join them with a Thunderbolt or Ethernet cable, or add --any-network to copy over what there is."},
 		{Reason: ReasonModelInUse, Code: CodePrecondition, Text: "A job that goes on uses the model.", Remedy: "Stop the job first: `fulmen stop JOB`.", Command: "fulmen jobs"},
 		{Reason: ReasonModelIncomplete, Code: CodePrecondition, Unknown: true, Text: "Files of the model are missing.", Remedy: "Fetch the model again: what is there is kept."},
 		{Reason: ReasonSeveralWeights, Code: CodeConflict, Unknown: true, Text: "There are several sets of weights, and it is not known which is meant."},

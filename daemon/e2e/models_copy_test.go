@@ -184,6 +184,58 @@ func TestModelCopiesSurviveKills(t *testing.T) {
 	}
 }
 
+// TestModelsAreCopiedInAChain: three Macs get the same, each from the one before; where one in
+// the middle dies, those around it still do.
+func TestModelsAreCopiedInAChain(t *testing.T) {
+	t.Parallel()
+	needJobs(t)
+	is := is.New(t)
+	j := newJobs(t, 4, "")
+	var hubs []string
+	for _, n := range j.Nodes {
+		hubs = append(hubs, j.hub(t, n))
+		call[api.Sharing](t, n.Client, "cluster.set_sharing", api.ClusterSetSharingParams{Models: api.ModelsMapped})
+	}
+	const size = 64 << 20
+	j.hubModel(t, hubs[0], "org/name", "08231374eeacb049a0eade7922910865b8fce912", size)
+	chain := []string{"models", "copy", "org/name", "--json", "--to", j.Nodes[1].Mac + "," + j.Nodes[2].Mac + "," + j.Nodes[3].Mac}
+	sources := func(out []byte) (from []api.NodeID) {
+		var done struct {
+			Copies []api.ModelCopyStarted `json:"copies"`
+		}
+		must(t, "the copies", json.Unmarshal(out, &done))
+		for _, c := range done.Copies {
+			from = append(from, c.Node)
+		}
+		return from
+	}
+	same := func(i int) {
+		t.Helper()
+		diff, err := exec.Command("diff", "-r", "--no-dereference", hubs[0], hubs[i], "--exclude=.locks").CombinedOutput()
+		is.Equal(string(diff), "")
+		is.NoErr(err)
+	}
+	run := j.fulmen(t.Context(), j.Nodes[0], chain...)
+	run.Stderr = os.Stderr
+	out, err := run.Output()
+	is.NoErr(err)
+	is.Equal(sources(out), []api.NodeID{j.Nodes[0].ID, j.Nodes[1].ID, j.Nodes[2].ID})
+	for i := 1; i < 4; i++ {
+		same(i)
+		must(t, "an empty cache", os.RemoveAll(filepath.Join(hubs[i], "models--org--name")))
+	}
+	run = j.fulmen(t.Context(), j.Nodes[0], chain...)
+	var last bytes.Buffer
+	run.Stdout = &last
+	must(t, "a copy", run.Start())
+	eventually(t, "a part at the last one", soon, func() bool { return lacking(hubs[3], size) < size })
+	j.Nodes[2].End(syscall.SIGKILL)
+	is.Equal(errExit(run.Wait()), api.ExitFailed)
+	is.True(slices.Contains(sources(last.Bytes()), j.Nodes[0].ID))
+	same(1)
+	same(3)
+}
+
 // blobs are those of a cache that are whole, by their names.
 func blobs(t *testing.T, hub string) []string {
 	t.Helper()

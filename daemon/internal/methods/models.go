@@ -42,11 +42,11 @@ func Models(self api.NodeID, models *model.Models, find func(api.NodeRef) (api.N
 			var work progressing
 			if started.To == self {
 				var copying *model.Copying
-				if copying, err = models.Copy(ctx, c.Principal(), node, p.ModelSelect); err == nil {
+				if copying, err = models.Copy(ctx, c.Principal(), node, p.ModelSelect, p.AnyNetwork); err == nil {
 					work, started.Account = copying, copying.Account
 				}
 			} else {
-				work, err = models.CopyTo(ctx, c.Principal(), started.To, node, p.ModelSelect)
+				work, err = models.CopyTo(ctx, c.Principal(), started.To, node, p.ModelSelect, p.AnyNetwork)
 			}
 			if err != nil {
 				return api.ModelCopyStarted{}, err

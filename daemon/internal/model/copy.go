@@ -80,7 +80,7 @@ type Copying struct {
 // Copy begins to copy a model of another Mac, or of Hugging Face where none is named, to the
 // account of a caller. It ends with the daemon, or with Close; what has arrived stays for the
 // next time.
-func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID, sel api.ModelSelect) (*Copying, error) {
+func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID, sel api.ModelSelect, overAny bool) (*Copying, error) {
 	switch {
 	case sel.Model == "":
 		return nil, api.NewError(api.ReasonMissingField, "model")
@@ -91,6 +91,9 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 		if err := m.isShared(caller, node); err != nil {
 			return nil, err
 		}
+	}
+	if node != "" && !overAny && m.cfg.IsSlow(node) {
+		return nil, api.NewError(api.ReasonSlowNetwork, node.Display())
 	}
 	who, err := m.cfg.Account(caller)
 	if err != nil {

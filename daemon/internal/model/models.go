@@ -40,6 +40,8 @@ type Config struct {
 	Reads func(who api.Principal) (account.Account, error)
 	// Sharing is what a Mac has published of what it shares; false = nothing yet.
 	Sharing func(node api.NodeID) (api.Sharing, bool)
+	// IsSlow reports whether a Mac is known to be reached over slow or costly networks alone.
+	IsSlow func(node api.NodeID) bool
 	// Peers are the Macs.
 	Peers peer.Caller
 	// Plans are those of the jobs that go on.

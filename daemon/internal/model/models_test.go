@@ -68,6 +68,7 @@ const token = "hf_aSecretOfAdaAlone"
 const (
 	here  = api.NodeID("csm7nbfrcayqev4e")
 	there = api.NodeID("axwfk1even66ca3j")
+	slow  = api.NodeID("j79r4zr55xd4ph64")
 )
 
 // rig is the models of an account, whose HF_HOME is hf in its home folder.
@@ -98,6 +99,7 @@ func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *
 			return who, nil
 		},
 		Peers:   peer.New(node, network.Add(node), g),
+		IsSlow:  func(n api.NodeID) bool { return n == slow },
 		Plans:   func() map[api.JobID]api.Plan { return plans },
 		Sharing: func(api.NodeID) (api.Sharing, bool) { return *published, published.Jobs != "" },
 		Reads:   func(api.Principal) (account.Account, error) { return who, nil },
@@ -200,7 +202,7 @@ func TestCopyToThisMac(t *testing.T) {
 	is.NoErr(os.Symlink("../../blobs/"+sum, filepath.Join(other.Home, "hf/hub/models--org--name/snapshots/abc/model.gguf")))
 	bob, eve := api.Principal{User: "bob", Node: here}, api.Principal{User: "mallory", Node: here}
 	run := func(by api.Principal, name string) api.ModelProgress {
-		c, err := m.Copy(t.Context(), by, there, api.ModelSelect{Model: name})
+		c, err := m.Copy(t.Context(), by, there, api.ModelSelect{Model: name}, false)
 		is.NoErr(err)
 		defer c.Close()
 		for {
@@ -231,10 +233,15 @@ func TestCopyToThisMac(t *testing.T) {
 	info, err := os.Stat(filepath.Join(who.Home, "hf/hub/models--org--name/blobs", sum))
 	is.NoErr(err)
 	is.Equal(info.Sys().(*syscall.Stat_t).Uid, who.UID) // it is the account's
-	_, err = m.Copy(t.Context(), bob, here, api.ModelSelect{Model: "org/name"})
+	_, err = m.Copy(t.Context(), bob, here, api.ModelSelect{Model: "org/name"}, false)
 	is.Equal(api.AsError(err).Data.Subject, "node")
-	_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{})
+	_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{}, false)
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonMissingField)
+	_, err = m.Copy(t.Context(), bob, slow, api.ModelSelect{Model: "org/name"}, false)
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonSlowNetwork)
+	over, err := m.Copy(t.Context(), bob, slow, api.ModelSelect{Model: "org/name"}, true)
+	is.NoErr(err)
+	over.Close()
 	for _, test := range []struct {
 		sharing api.Sharing
 		want    api.Reason
@@ -245,7 +252,7 @@ func TestCopyToThisMac(t *testing.T) {
 		published = test.sharing // bob is let in, and yet is not asked for
 		_, err = m.Shared(t.Context(), bob, there)
 		is.Equal(api.AsError(err).Data.Reason, test.want)
-		_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{Model: "org/name"})
+		_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{Model: "org/name"}, false)
 		is.Equal(api.AsError(err).Data.Reason, test.want)
 	}
 }
@@ -261,7 +268,7 @@ func TestCopyToAnotherMac(t *testing.T) {
 	})
 	bob := api.Principal{User: "bob", Node: here}
 	run := func(by api.Principal, name string) api.ModelProgress {
-		c, err := m.CopyTo(t.Context(), by, there, here, api.ModelSelect{Model: name})
+		c, err := m.CopyTo(t.Context(), by, there, here, api.ModelSelect{Model: name}, false)
 		is.NoErr(err)
 		defer c.Close()
 		for {
@@ -280,7 +287,12 @@ func TestCopyToAnotherMac(t *testing.T) {
 	info, err := os.Stat(filepath.Join(other.Home, "hf/hub/models--org--name/snapshots/abc/model.gguf"))
 	is.NoErr(err)
 	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)
-	_, err = m.CopyTo(t.Context(), bob, there, there, api.ModelSelect{Model: "org/name"})
+	remote, err := m.CopyTo(t.Context(), bob, there, slow, api.ModelSelect{Model: "org/name"}, false)
+	is.NoErr(err)
+	refused, _, err := remote.Next(t.Context())
+	is.NoErr(err)
+	is.Equal(refused.Error.Data.Reason, api.ReasonSlowNetwork)
+	_, err = m.CopyTo(t.Context(), bob, there, there, api.ModelSelect{Model: "org/name"}, false)
 	is.Equal(api.AsError(err).Data.Subject, "to")
 }
 
@@ -334,7 +346,7 @@ func TestCopyIsEnded(t *testing.T) {
 		close(called)
 		<-ctx.Done()
 	}))
-	c, err := m.Copy(t.Context(), api.Principal{User: "bob", Node: here}, there, api.ModelSelect{Model: "org/name"})
+	c, err := m.Copy(t.Context(), api.Principal{User: "bob", Node: here}, there, api.ModelSelect{Model: "org/name"}, false)
 	is.NoErr(err)
 	<-called
 	c.Close()

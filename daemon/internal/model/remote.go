@@ -24,7 +24,7 @@ func (m *Models) fetchFor(ctx context.Context, by gate.Reader, refused error, fi
 	if err == nil {
 		var who api.Principal
 		if who, err = m.accountOf(by); err == nil {
-			c, err = m.Copy(ctx, who, first.Copy.From, first.Copy.Model)
+			c, err = m.Copy(ctx, who, first.Copy.From, first.Copy.Model, first.Copy.AnyNetwork)
 		}
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ const maxCopied = 64 << 10
 
 // CopyTo begins to have another Mac copy a model from a Mac, which may be this one, or from
 // Hugging Face where none is named, for the account that its map has for the caller.
-func (m *Models) CopyTo(ctx context.Context, caller api.Principal, to, from api.NodeID, sel api.ModelSelect) (*RemoteCopy, error) {
+func (m *Models) CopyTo(ctx context.Context, caller api.Principal, to, from api.NodeID, sel api.ModelSelect, overAny bool) (*RemoteCopy, error) {
 	switch {
 	case sel.Model == "":
 		return nil, api.NewError(api.ReasonMissingField, "model")
@@ -85,7 +85,7 @@ func (m *Models) CopyTo(ctx context.Context, caller api.Principal, to, from api.
 	if err := m.isShared(caller, to); err != nil {
 		return nil, err
 	}
-	first := api.PeerModelCopy{PeerModel: api.PeerModel{By: caller, Model: sel}, From: from}
+	first := api.PeerModelCopy{PeerModel: api.PeerModel{By: caller, Model: sel}, From: from, AnyNetwork: overAny}
 	conn, err := m.cfg.Peers.Stream(ctx, to, api.PeerConn{Carries: api.ConnModelCopy, Copy: &first})
 	if err != nil {
 		return nil, err

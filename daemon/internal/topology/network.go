@@ -55,6 +55,20 @@ func (n Network) kindOrder() int {
 	return 3
 }
 
+// IsSlow reports whether a node reaches another one over Wi-Fi, tunnels and what costs money
+// alone. Where nothing is known of a path, it is not.
+func (g Graph) IsSlow(from, to api.NodeID) (isSlow bool) {
+	for _, p := range g.Paths {
+		if p.From != from || p.To != to || p.State == api.PathFailed || p.Stale {
+			continue
+		}
+		if isSlow = p.Expensive || p.Kind == api.LinkWiFi || p.Kind == api.LinkVPN; !isSlow {
+			return false
+		}
+	}
+	return isSlow
+}
+
 // sharedAddresses are those that carriers, and tunnels such as Tailscale, give out.
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 

@@ -157,3 +157,35 @@ func TestKeepKind(t *testing.T) {
 		})
 	}
 }
+
+// TestOnlySlowPaths: one that is a cable, or of which nothing is known, is enough.
+func TestOnlySlowPaths(t *testing.T) {
+	path := func(kind api.LinkKind, change func(p *Path)) Path {
+		p := Path{From: "a", To: "b", Kind: kind, State: api.PathActive}
+		if change != nil {
+			change(&p)
+		}
+		return p
+	}
+	wifi, vpn := path(api.LinkWiFi, nil), path(api.LinkVPN, nil)
+	costly := path(api.LinkEthernet, func(p *Path) { p.Expensive = true })
+	for name, test := range map[string]struct {
+		paths []Path
+		want  bool
+	}{
+		"nothing":    {nil, false},
+		"Wi-Fi":      {[]Path{wifi}, true},
+		"all slow":   {[]Path{wifi, vpn, costly}, true},
+		"unknown":    {[]Path{path(api.LinkUnknown, nil), wifi}, false},
+		"a cable":    {[]Path{wifi, path(api.LinkTB4, nil), vpn}, false},
+		"standby":    {[]Path{wifi, path(api.LinkEthernet, func(p *Path) { p.State = api.PathStandby })}, false},
+		"failed":     {[]Path{wifi, path(api.LinkTB4, func(p *Path) { p.State = api.PathFailed })}, true},
+		"stale":      {[]Path{wifi, path(api.LinkTB4, func(p *Path) { p.Stale = true })}, true},
+		"of others":  {[]Path{wifi, path(api.LinkTB4, func(p *Path) { p.To = "c" })}, true},
+		"other ways": {[]Path{path(api.LinkWiFi, func(p *Path) { p.From = "b" })}, false},
+	} {
+		if got := (Graph{Paths: test.paths}).IsSlow("a", "b"); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -2894,6 +2894,8 @@ export interface ModelCopyParams {
   node?: NodeRef;
   /** The Mac that is to have it, for the account that its map has for the caller; empty = this Mac. */
   to?: NodeRef;
+  /** Allows it where the two reach each other over Wi-Fi, a tunnel or what costs money alone (slow_network). */
+  any_network?: boolean;
 }
 
 /** ModelCopyStarted is the subscription that follows a copy. */
@@ -2982,6 +2984,8 @@ export interface ModelOnNodes {
 
 /** ModelProgress is how far the reading or copying of a model's files is. */
 export interface ModelProgress {
+  /** The commit that is copied, once its sender has named it. */
+  revision?: string;
   /** What was read, or is in place. Unit: bytes. */
   done_bytes: number;
   /** What there is to read or to copy. Unit: bytes. */
@@ -5079,6 +5083,7 @@ export type KnownReason =
   | "side_channel_limit"
   | "side_channel_lost"
   | "silent_too_long"
+  | "slow_network"
   | "source_gone"
   | "source_malformed"
   | "sources_disagree"

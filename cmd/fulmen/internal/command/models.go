@@ -129,35 +129,38 @@ type modelCopy struct {
 }
 
 func (r *run) modelsCopyCommand() *cobra.Command {
-	var sel api.ModelSelect
+	var params api.ModelCopyParams
 	var from string
 	var to []string
 	c := &cobra.Command{
 		Use: "copy MODEL", Short: "Copy a model between Macs", Args: cobra.ExactArgs(1),
 		Long: "Copies a model from the Hugging Face cache of one Mac to that of your account on others, where mlx_lm and everything else\n" +
 			"find it. Without --from it is this Mac that has it, without --to this Mac that gets it. Every file is compared with its\n" +
-			"hash. Other Macs must share their models (fulmen sharing set models=mapped), and it is the account that their map has\n" +
-			"for you that reads and writes there. Ctrl-C ends it; the next copy goes on where this one was.",
+			"hash. Several Macs are a chain in the order of --to: each sends on what has arrived while more arrives, and where it\n" +
+			"does not, the next one copies from the first. Other Macs must share their models (fulmen sharing set models=mapped), and\n" +
+			"it is the account that their map has for you that reads and writes there. Ctrl-C ends it; the next copy goes on where\n" +
+			"this one was.",
 		Example: "  fulmen models copy mlx-community/Llama-3.2-1B-Instruct-4bit --from mac-studio\n" +
 			"  fulmen models copy mlx-community/Llama-3.2-1B-Instruct-4bit --to mac-mini,macbook",
 		RunE: r.asks(func(ctx context.Context, c *client.Client, args []string) error {
 			if from == "" && len(to) == 0 {
 				return usage("name the Mac that has the model, --from MAC, or those that are to have it, --to MAC; `fulmen models` lists which has what")
 			}
-			sel.Model = args[0]
-			return r.copyModel(ctx, c, sel, from, to)
+			params.Model = args[0]
+			return r.copyModel(ctx, c, params, from, to)
 		}),
 	}
 	c.Flags().StringVar(&from, "from", "", "the Mac that has it (default this one)")
 	c.Flags().StringSliceVar(&to, "to", nil, "the Macs that are to have it (default this one)")
-	c.Flags().StringVar(&sel.Revision, "revision", "", "a branch, a commit, or its beginning (default main)")
+	c.Flags().StringVar(&params.Revision, "revision", "", "a branch, a commit, or its beginning (default main)")
+	c.Flags().BoolVar(&params.AnyNetwork, "any-network", false, "also over Wi-Fi, a tunnel or a network that costs money")
 	return c
 }
 
 // copyModel copies to all Macs, each from the one before it while that still receives, and
 // fails where one of them does not get it whole.
-func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSelect, from string, to []string) error {
-	params := api.ModelCopyParams{ModelSelect: sel, Node: api.NodeRef(from)}
+func (r *run) copyModel(ctx context.Context, c *client.Client, params api.ModelCopyParams, from string, to []string) error {
+	params.Node = api.NodeRef(from)
 	if from == "" {
 		info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
 		if err != nil {
@@ -187,7 +190,7 @@ func (r *run) copyModel(ctx context.Context, c *client.Client, sel api.ModelSele
 		names := nodeNames(ctx, c)
 		if err := r.answer(modelCopied{whole}, func(w *show.Page) {
 			for _, one := range whole {
-				r.view().ModelCopied(w, sel.Model, names.Of(one.Node), names.Of(one.To), one.Progress)
+				r.view().ModelCopied(w, params.Model, names.Of(one.Node), names.Of(one.To), one.Progress)
 			}
 		}); err != nil {
 			return err
