@@ -59,7 +59,7 @@ func (n Network) kindOrder() int {
 // alone. Where nothing is known of a path, it is not.
 func (g Graph) IsSlow(from, to api.NodeID) (isSlow bool) {
 	for _, p := range g.Paths {
-		if p.From != from || p.To != to || p.State == api.PathFailed || p.Stale {
+		if p.From != from || p.To != to || p.State != api.PathActive || p.Stale {
 			continue
 		}
 		if isSlow = p.Expensive || p.Kind == api.LinkWiFi || p.Kind == api.LinkVPN; !isSlow {

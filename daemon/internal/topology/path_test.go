@@ -178,7 +178,7 @@ func TestOnlySlowPaths(t *testing.T) {
 		"all slow":   {[]Path{wifi, vpn, costly}, true},
 		"unknown":    {[]Path{path(api.LinkUnknown, nil), wifi}, false},
 		"a cable":    {[]Path{wifi, path(api.LinkTB4, nil), vpn}, false},
-		"standby":    {[]Path{wifi, path(api.LinkEthernet, func(p *Path) { p.State = api.PathStandby })}, false},
+		"standby":    {[]Path{wifi, path(api.LinkEthernet, func(p *Path) { p.State = api.PathStandby })}, true},
 		"failed":     {[]Path{wifi, path(api.LinkTB4, func(p *Path) { p.State = api.PathFailed })}, true},
 		"stale":      {[]Path{wifi, path(api.LinkTB4, func(p *Path) { p.Stale = true })}, true},
 		"of others":  {[]Path{wifi, path(api.LinkTB4, func(p *Path) { p.To = "c" })}, true},

@@ -49,7 +49,7 @@ func (r *receiver) plan() ([]*item, error) {
 		case f.Hash == "":
 			it.at = r.staged(f.Path)
 			unnamed = append(unnamed, it)
-		case r.has(it.at, f.Size):
+		case r.has(it.at, f.Size) || r.reuse(f.Hash, f.Size):
 			blobs[f.Hash] = nil
 			whole(f.Size)
 			continue

@@ -43,6 +43,7 @@ type receiver struct {
 	store
 	task     ReceiveTask
 	cache    *os.Root
+	others   map[string]string // what reuse knows
 	progress api.ModelProgress
 }
 

@@ -250,6 +250,43 @@ func TestManySmallFiles(t *testing.T) {
 	is.Equal(to.tree(), from.tree())
 }
 
+// TestWhatAnotherModelHasIsNotFetched: equal blobs are taken on this Mac, and outlast the
+// other model; what only looks like one is fetched.
+func TestWhatAnotherModelHasIsNotFetched(t *testing.T) {
+	is := is.New(t)
+	from, to := newAccount(t).model(9<<20), newAccount(t)
+	weights, other := safetensors(9<<20), "models--org--other"
+	at := to.cache(other, "blobs", sum(weights))
+	to.write(at, weights)
+	to.write(to.cache(repo, "blobs", sum(weights)+partialSuffix), weights[:5<<20]) // of a copy that was cut
+	c := (&copying{from: from, to: to}).run()
+	is.NoErr(c.err)
+	is.True(c.received < 4<<10)
+	is.Equal(c.last.Model.DoneBytes, c.last.Model.TotalBytes)
+	is.NoErr(os.RemoveAll(to.cache(other)))
+	is.Equal(to.tree(), from.tree())
+	is.NoErr(os.RemoveAll(to.cache(repo)))
+	secret := filepath.Join(to.home, "secret")
+	to.write(secret, weights)
+	for name, make := range map[string]func(){
+		"shorter":   func() { to.write(at, weights[:100]) },
+		"a link":    func() { is.NoErr(os.Symlink(secret, at)) },
+		"partial":   func() { to.write(at+hubPartialSuffix, weights) },
+		"no folder": func() { is.NoErr(os.RemoveAll(to.cache(other, "blobs"))); to.write(to.cache(other, "blobs"), weights) },
+	} {
+		is.NoErr(os.RemoveAll(to.cache()))
+		is.NoErr(os.MkdirAll(to.cache(other, "blobs"), 0o755))
+		make()
+		c := (&copying{from: from, to: to}).run()
+		is.NoErr(c.err)
+		if c.received < 9<<20 {
+			t.Errorf("%s: only %d bytes came", name, c.received)
+		}
+		is.NoErr(os.RemoveAll(to.cache(other)))
+		is.Equal(to.tree(), from.tree())
+	}
+}
+
 // TestHuggingFaceTakesTheCopy: the real huggingface_hub finds the model without a network.
 func TestHuggingFaceTakesTheCopy(t *testing.T) {
 	is := is.New(t)
