@@ -27,7 +27,7 @@ const (
 	benchRevision = "08231374eeacb049a0eade7922910865b8fce912"
 )
 
-// copied is two Macs in namespaces of which the second has a model, in memory so that no
+// copied is Macs in namespaces of which the second has a model, in memory so that no
 // disk is measured.
 type copied struct {
 	*cluster
@@ -50,7 +50,7 @@ func (b *run) copyRows() error {
 		c.size, rates = 8<<20, rates[:1]
 	}
 	var err error
-	if c.cluster, err = b.startCluster(2, ""); err == nil {
+	if c.cluster, err = b.startCluster(len(copyChain), ""); err == nil {
 		err = c.prepare(b.ctx, someone)
 	}
 	defer func() {
@@ -61,11 +61,16 @@ func (b *run) copyRows() error {
 		return err
 	}
 	for i, rate := range rates {
-		if err := b.copyRowsAt(c, rate, b.left()/time.Duration(len(rates)-i)); err != nil {
+		if err := b.copyRowsAt(c, rate, b.left()/time.Duration(len(rates)-i+1)); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, m := range c.members {
+		if err := m.SetRate("lan0", rates[0]); err != nil {
+			return err
+		}
+	}
+	return b.copyChainRows(c, b.left())
 }
 
 // copyRowsAt are those of a path of a rate, in bytes a second.
@@ -194,10 +199,10 @@ func (c *copied) copy(ctx context.Context) (took, cpu time.Duration, err error) 
 	return took, after - before, err
 }
 
-// spent is what both daemons and the processes that they have reaped have used.
+// spent is what the daemons of the first two and the processes that they have reaped have used.
 func (c *copied) spent() (total time.Duration, err error) {
 	const perSecond = 100 // of Linux, on all that Go runs on
-	for _, m := range c.members {
+	for _, m := range c.members[:2] {
 		p, err := procfs.NewProc(m.PID())
 		if err != nil {
 			return 0, err

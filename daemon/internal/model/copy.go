@@ -39,6 +39,7 @@ func (m *Models) isShared(caller api.Principal, node api.NodeID) error {
 
 // serve sends a model to a Mac of whose people one may read it.
 func (m *Models) serve(ctx context.Context, to gate.Reader, refused error, first api.PeerConn, conn net.Conn) {
+	_ = background(conn) // it is a preference
 	err := m.carrier.Serve(ctx, conn, "a model to be taken by "+to.Node().Display(), api.ReasonModelNotCopied, m.sending, transfer.SendCommand, func(ctx context.Context) (who account.Account, task any, err error) {
 		if refused != nil {
 			return who, nil, refused

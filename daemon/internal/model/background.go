@@ -1,0 +1,35 @@
+package model
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// background has a connection's packets sent after those of all others of this Mac: a copy
+// fills a cable for minutes, and ranks wait for each message. The daemons' calls and beats
+// have connections of their own.
+func background(conn net.Conn) error {
+	option, lowest := 0x1116, 1 // SO_NET_SERVICE_TYPE and NET_SERVICE_TYPE_BK
+	if runtime.GOOS == "linux" {
+		option, lowest = 12, 1 // SO_PRIORITY and TC_PRIO_FILLER
+	}
+	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secure.NetConn()
+	}
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var refused error
+	err = raw.Control(func(fd uintptr) { refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, option, lowest) })
+	return cmp.Or(err, refused)
+}
