@@ -3428,6 +3428,8 @@ export interface PeerModelCopy {
   model: ModelSelect;
   /** The Mac that has it; empty = it is got from Hugging Face. */
   from?: NodeID;
+  /** Allows it over any network. */
+  any_network?: boolean;
 }
 
 /** PeerOutput says which output of a rank a connection carries. */
