@@ -54,7 +54,7 @@ func groups() []group {
 		{"job", 185 * time.Second, (*run).jobRows},
 		{"jaccl", 125 * time.Second, (*run).jacclRows},
 		{"models", 20 * time.Second, ofPackage("models")},
-		{"copies", 90 * time.Second, (*run).copyRows},
+		{"copies", 60 * time.Second, (*run).copyRows},
 		{"dashboard", 95 * time.Second, ofPackage("dashboard")},
 	}
 }
