@@ -146,6 +146,7 @@ func (d *daemon) openJobs() error {
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: d.roster, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: documents, Settle: d.behind.Flush, Presence: d.node, Access: d.sharing, Beats: beats{d.node},
+		GetModel: d.programs.GetModel,
 		Planner: &view.Planner{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Members: d.roster.Members, Asked: func() { d.asking.Ask() },
 			Trusted: d.trusted,

@@ -420,6 +420,8 @@ const (
 	ReasonRankOutOfMemory Reason = "rank_out_of_memory"
 	// ReasonRankLost: What became of the rank is not known.
 	ReasonRankLost Reason = "rank_lost"
+	// ReasonModelFetching: The model is being fetched.
+	ReasonModelFetching Reason = "model_fetching"
 	// ReasonNotReady: Its readiness probe does not pass.
 	ReasonNotReady Reason = "not_ready"
 	// ReasonProbeFailed: A probe of the program failed for good.
@@ -761,6 +763,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonRankCrashed, Text: "A rank crashed.", Remedy: "Its output is in the logs."},
 		{Reason: ReasonRankOutOfMemory, Code: CodeExhausted, Text: "The system ended a rank for its use of memory.", Remedy: "Ask for more memory a rank, or use more nodes."},
 		{Reason: ReasonRankLost, Code: CodeUnreachable, Text: "What became of the rank is not known."},
+		{Reason: ReasonModelFetching, Text: "The model is being fetched."},
 		{Reason: ReasonNotReady, Text: "Its readiness probe does not pass."},
 		{Reason: ReasonProbeFailed, Code: CodePrecondition, Text: "A probe of the program failed for good.", Remedy: "Its output is in the logs."},
 		{Reason: ReasonProgramEnded, Code: CodePrecondition, Text: "The program ended by itself, and is started again."},

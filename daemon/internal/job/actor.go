@@ -56,7 +56,9 @@ type actor struct {
 	mlx      map[api.NodeID]api.ProgramMLX // what preflights found
 	models   foundModels
 
-	asksAgain bool // for the model, soon
+	asksAgain bool               // for the model, soon
+	getAgain  time.Duration      // when it may be got again after a failure, on Boot
+	getting   context.CancelFunc // ends the getting of the model; nil while it is not got
 }
 
 type nodeAttempt struct {
@@ -389,6 +391,9 @@ func (a *actor) carry(effects []phase.Effect) {
 				delete(a.timers, e.Timer)
 			}
 		case phase.NotifyTerminal:
+			if a.getting != nil {
+				a.getting()
+			}
 			a.j.cfg.Log.Info("a job has ended", "job", a.id, "phase", e.Phase, "exit_code", e.ExitCode)
 		}
 	}

@@ -108,6 +108,9 @@ type Config struct {
 	Beats beat.Link
 	// Planner finds nodes.
 	Planner Planner
+	// GetModel gets a model from Hugging Face to this node, for a person of it, and says how
+	// far that is; nil = nothing is got.
+	GetModel func(ctx context.Context, who api.Principal, sel api.ModelSelect, moved func(api.ModelProgress)) error
 	// Cables are those of the cluster's graph as it is now.
 	// [Jobs.LinksChanged] says when to look again.
 	Cables func() []api.Cable

@@ -2,10 +2,14 @@ package job
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
 )
 
 // modelFresh is how long what nodes said of a job's model counts for another plan of the
@@ -93,4 +97,56 @@ func (a *actor) askAgain() {
 		a.asksAgain = false
 		a.hinted()
 	})
+}
+
+// getEvery is how often a job says how far its model is.
+const getEvery = 2 * time.Second
+
+// get has the submitter's node get the job's model from Hugging Face, where that is to be
+// copied and no node has it. The others copy it from there.
+func (a *actor) get() {
+	sel := a.spec.Model
+	isThere := slices.ContainsFunc(slices.Collect(maps.Values(a.models.on)), func(f api.FoundModel) bool { return f.Problem == nil })
+	if a.getsModel() || isThere || a.j.cfg.GetModel == nil || !a.spec.FetchModel || a.spec.Principal.Node != a.j.cfg.Node || !isRepository(sel.Model) {
+		return
+	}
+	ctx, cancel := context.WithCancel(a.j.ctx)
+	a.getting = cancel
+	what := sel.Model + " from Hugging Face"
+	var last time.Duration
+	tell := func(message string) {
+		a.notify(phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonModelFetching, Message: message, WaitingFor: what}})
+	}
+	tell(a.j.name(a.j.cfg.Node) + " gets " + what)
+	a.async(func() func() {
+		err := a.j.cfg.GetModel(ctx, a.spec.Principal, sel, func(p api.ModelProgress) {
+			if now := a.j.cfg.Clock.Boot(); p.TotalBytes > 0 && now-last >= getEvery {
+				last = now
+				tell(fmt.Sprintf("%s gets %s: %d %%", a.j.name(a.j.cfg.Node), what, p.DoneBytes*100/p.TotalBytes))
+			}
+		})
+		return func() {
+			cancel()
+			a.getting = nil
+			switch e := api.AsError(err); {
+			case !a.state.Waits():
+			case err == nil:
+				a.models = foundModels{}
+				a.plan()
+			default: // a person may have to do something; it is tried again when the model is asked for again
+				a.getAgain = a.j.cfg.Clock.Boot() + modelFresh
+				a.event(phase.Unplaceable{Cause: phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: what, Final: e.Code == api.CodeInvalid || e.Code == api.CodeNotFound}})
+				a.askAgain()
+			}
+		}
+	})
+}
+
+// getsModel reports whether the model is being got, or will be again in a moment.
+func (a *actor) getsModel() bool { return a.getting != nil || a.j.cfg.Clock.Boot() < a.getAgain }
+
+// isRepository reports whether a model is named as one of Hugging Face's repositories.
+func isRepository(model string) bool {
+	org, name, found := strings.Cut(model, "/")
+	return found && org != "" && name != "" && !strings.Contains(name, "/")
 }

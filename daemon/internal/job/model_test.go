@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 	"testing"
@@ -181,5 +182,59 @@ func TestAModelThatIsCopied(t *testing.T) {
 		request.Model = api.ModelSelect{}
 		_, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: request})
 		is.Equal(api.AsError(err).Data.Reason, api.ReasonMissingField)
+	})
+}
+
+// A model that no Mac has and that may be copied is got by the submitter's, and the job says
+// how far that is; what went wrong is said and tried again, unless it would go wrong again.
+func TestAModelThatIsGot(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.lies(50)
+		asked := make(chan string, 10)
+		goes := make(chan error)
+		a.cfg.GetModel = func(ctx context.Context, who api.Principal, sel api.ModelSelect, moved func(api.ModelProgress)) error {
+			asked <- who.User + " " + sel.Model
+			moved(api.ModelProgress{DoneBytes: 43, TotalBytes: 100})
+			select {
+			case err := <-goes:
+				return err
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		request := computes()
+		request.FetchModel, request.Placement.Nodes = true, []api.NodeID{b.id}
+		id := a.submits(request)
+		is.Equal(<-asked, a.person().Principal.User+" org/m")
+		pass(time.Minute) // it is asked for meanwhile
+		job := a.sees(id)
+		is.Equal(job.Reason, api.ReasonModelFetching)
+		is.Equal(job.Message, w.nameOf(a.id)+" gets org/m from Hugging Face: 43 %")
+		is.Equal(len(asked), 0)
+		goes <- api.Errorf(api.ReasonModelNotCopied, "", "The connection ended.")
+		pass(time.Second)
+		is.Equal(a.sees(id).Message, "The connection ended.")
+		<-asked // again
+		w.lies(50, a)
+		goes <- nil
+		is.Equal(a.until(id, api.JobSucceeded, time.Minute).Attempts[0].Plan.Ranks[0].ModelFrom, a.id)
+
+		w.lies(50)
+		id = a.submits(request)
+		<-asked
+		is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: id})) // which ends the getting
+		a.until(id, api.JobStopped, time.Minute)
+		id = a.submits(request)
+		<-asked
+		goes <- api.Errorf(api.ReasonNoSuchModel, "", "There is no org/m.")
+		is.Equal(a.until(id, api.JobFailed, time.Minute).Reason, api.ReasonNoSuchModel)
+		request.FetchModel = false
+		a.submits(request)
+		request.FetchModel, request.Model.Model = true, "/models/m"
+		a.submits(request)
+		pass(time.Minute)
+		is.Equal(len(asked), 0)
 	})
 }

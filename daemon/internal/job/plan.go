@@ -50,12 +50,15 @@ func (a *actor) plan() {
 func (a *actor) planned(event phase.Event, spoiled bool, before uint64) {
 	a.planning = false
 	why, missing := event.(phase.Unplaceable)
-	if event != nil {
+	if event != nil && !(missing && a.getsModel()) { // that says how far it is, or why it failed
 		a.event(event)
 	}
 	if missing && !why.Cause.Final && a.state.Waits() {
 		a.unplaced.Store(true)
 		a.askAgain()
+		if why.Cause.Reason == api.ReasonNoSuchModel {
+			a.get()
+		}
 		if a.j.changes.Load() != before { // while it was planned: nobody will say so again
 			a.hinted()
 		}

@@ -309,7 +309,7 @@ func TestGot(t *testing.T) {
 	python = h.Python(t, ranktest.Folder(t))
 	defer func() { python = "" }()
 	bob := api.Principal{User: "bob", Node: here}
-	c, err := m.CopyTo(t.Context(), bob, there, "", api.ModelSelect{Model: "org/name"})
+	c, err := m.CopyTo(t.Context(), bob, there, "", api.ModelSelect{Model: "org/name"}, false)
 	is.NoErr(err)
 	defer c.Close()
 	var p api.ModelProgress
@@ -322,7 +322,7 @@ func TestGot(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)
 	h.Token = "another"
-	mine, err := m.Copy(t.Context(), bob, "", api.ModelSelect{Model: "org/name"})
+	mine, err := m.Copy(t.Context(), bob, "", api.ModelSelect{Model: "org/name"}, false)
 	is.NoErr(err)
 	defer mine.Close()
 	for isLast := false; !isLast; {
@@ -331,7 +331,7 @@ func TestGot(t *testing.T) {
 	}
 	is.Equal(p.Error.Data.Reason, api.ReasonModelGated)
 	is.True(!strings.Contains(p.Error.Error()+logged.String(), token))
-	_, err = m.Copy(t.Context(), api.Principal{User: "eve", Node: here}, "", api.ModelSelect{Model: "org/name"})
+	_, err = m.Copy(t.Context(), api.Principal{User: "eve", Node: here}, "", api.ModelSelect{Model: "org/name"}, false)
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonPrincipalUnmapped)
 }
 

@@ -4963,6 +4963,7 @@ export type KnownReason =
   | "model_changed"
   | "model_copying"
   | "model_corrupt"
+  | "model_fetching"
   | "model_gated"
   | "model_in_use"
   | "model_incomplete"

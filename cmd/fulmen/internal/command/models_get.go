@@ -84,16 +84,34 @@ func (g *getting) get(ctx context.Context, self api.NodeID, on []string, all boo
 	var source api.NodeID
 	var others sync.WaitGroup
 	for first, mac := range macs {
-		if source, errs[first] = g.copy(ctx, "", mac, line.of(first)); ctx.Err() != nil {
+		begun := make(chan modelCopy, 1)
+		ended := make(chan struct{})
+		late := macs[:first] // those that Hugging Face has refused may copy, too
+		var behind sync.WaitGroup
+		behind.Go(func() {
+			started, ok := <-begun
+			if !ok {
+				late = slices.Concat(macs[:first], macs[first+1:])
+				return
+			}
+			for i, mac := range macs[first+1:] { // what arrives is sent on while more arrives
+				others.Go(func() { errs[first+1+i] = g.behind(ctx, started, ended, mac, line.of(first+1+i)) })
+			}
+		})
+		source, errs[first] = g.copy(ctx, "", mac, line.of(first), begun)
+		close(ended)
+		close(begun)
+		behind.Wait()
+		if ctx.Err() != nil {
 			break
 		}
 		if source == "" {
+			others.Wait()
 			continue
 		}
-		for i, mac := range macs { // also those that Hugging Face has refused
-			if i != first {
-				others.Go(func() { _, errs[i] = g.copy(ctx, source, mac, line.of(i)) })
-			}
+		for _, mac := range late {
+			i := slices.Index(macs, mac)
+			others.Go(func() { _, errs[i] = g.copy(ctx, source, mac, line.of(i), nil) })
 		}
 		break
 	}
@@ -147,9 +165,9 @@ func (g *getting) shown(macs []string, self api.NodeID) []string {
 
 // copy copies it to a Mac, from Hugging Face where from is empty, and gives the Mac that has
 // it then.
-func (g *getting) copy(ctx context.Context, from api.NodeID, to string, line func(string)) (api.NodeID, error) {
+func (g *getting) copy(ctx context.Context, from api.NodeID, to string, line func(string), begun chan<- modelCopy) (api.NodeID, error) {
 	params := api.ModelCopyParams{ModelSelect: g.sel, Node: api.NodeRef(from), To: api.NodeRef(to)}
-	done, err := g.run.copyModelTo(ctx, g.client, params, line)
+	done, err := g.run.copyModelTo(ctx, g.client, params, line, begun)
 	if err != nil {
 		return "", err
 	}
@@ -157,6 +175,25 @@ func (g *getting) copy(ctx context.Context, from api.NodeID, to string, line fun
 	defer g.mu.Unlock()
 	g.whole = append(g.whole, done)
 	return done.To, nil
+}
+
+// behind copies what another Mac is getting; where that cannot be, it copies once the other has
+// ended.
+func (g *getting) behind(ctx context.Context, before modelCopy, ended <-chan struct{}, to string, line func(string)) error {
+	params := api.ModelCopyParams{ModelSelect: g.sel, Node: api.NodeRef(before.To), To: api.NodeRef(to)}
+	early := params
+	early.Revision = before.Progress.Revision
+	done, err := g.run.copyModelTo(ctx, g.client, early, line, nil)
+	if err != nil && ctx.Err() == nil {
+		<-ended
+		done, err = g.run.copyModelTo(ctx, g.client, params, line, nil)
+	}
+	if err == nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.whole = append(g.whole, done)
+	}
+	return err
 }
 
 // leaveOut names a Mac that does not get it.

@@ -20,10 +20,12 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/look"
 	"fulmen/native"
@@ -136,6 +138,10 @@ type line struct {
 	Verified   int    `json:"verified"`
 	Unverified int    `json:"unverified"`
 	Whole      bool   `json:"whole"`
+	// Commit, with the refs that name it and the files, comes once.
+	Commit string          `json:"commit"`
+	Refs   []string        `json:"refs"`
+	Files  []transfer.File `json:"files"`
 	problem
 }
 
@@ -177,10 +183,15 @@ func (g *get) download(ctx context.Context, python string, environment []string)
 	}
 	_, _ = in.Write(append(task, '\n')) // one that has ended has another reason
 	var last line
+	end := func() {}
+	defer func() { end() }()
 	for lines := look.Lines(out, maxLine); err == nil && lines.Scan(); {
 		last = line{}
-		if err = json.Unmarshal(lines.Bytes(), &last); err == nil && last.Word == "" {
-			g.progress = api.ModelProgress{DoneBytes: last.Done, TotalBytes: last.Total, Doing: last.Doing, Verified: last.Verified, Unverified: last.Unverified}
+		switch err = json.Unmarshal(lines.Bytes(), &last); {
+		case err == nil && last.Commit != "":
+			end = g.announce(last)
+		case err == nil && last.Word == "":
+			g.progress = api.ModelProgress{Revision: g.progress.Revision, DoneBytes: last.Done, TotalBytes: last.Total, Doing: last.Doing, Verified: last.Verified, Unverified: last.Unverified}
 			err = g.reporter.Model(g.progress, false)
 		}
 	}
@@ -195,6 +206,30 @@ func (g *get) download(ctx context.Context, python string, environment []string)
 		return nil
 	}
 	return cmp.Or(err, error(&problem{Word: "failed", Text: fmt.Sprintf("%s: %s", python, cmp.Or(lastLine(complaints.String()), fmt.Sprint(waited)))}))
+}
+
+// announce has what arrives sent on to other Macs meanwhile, where that can be. Its copies
+// begin once the revision is known.
+func (g *get) announce(l line) (end func()) {
+	folder, _ := inventory.RepositoryFolder(g.task.Model.Model) // which was checked
+	at := filepath.Join(g.task.Places.HubFolder(), folder)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return func() {}
+	}
+	repo, err := os.OpenRoot(at)
+	if err != nil {
+		return func() {}
+	}
+	stop, err := transfer.Announce(repo, g.task.Model.Model, l.Commit, l.Refs, l.Files)
+	if err != nil {
+		repo.Close()
+		return func() {}
+	}
+	g.progress.Revision = l.Commit
+	return func() {
+		stop()
+		repo.Close()
+	}
 }
 
 // command is a program that ends with ctx.

@@ -2,12 +2,14 @@ package hub
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/matryer/is"
@@ -15,6 +17,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/model/hub/hubtest"
 	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/rank/files/wire"
 )
 
@@ -102,7 +105,7 @@ func TestGot(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t)
 	p := r.whole()
-	is.Equal(p, api.ModelProgress{DoneBytes: 4<<20 + 22, TotalBytes: 4<<20 + 22, Verified: 2})
+	is.Equal(p, api.ModelProgress{Revision: r.Commit, DoneBytes: 4<<20 + 22, TotalBytes: 4<<20 + 22, Verified: 2})
 	is.Equal(r.Sent(), int64(4<<20))
 	models := inventory.Open(r.task.Places)
 	defer models.Close()
@@ -171,6 +174,67 @@ func TestKilled(t *testing.T) {
 	r.whole()
 	is.Equal(r.Sent(), int64(4<<20))
 }
+
+// frame is a task as a process reads it, before what comes from in.
+func frame(task any, in io.Reader) io.Reader {
+	var b bytes.Buffer
+	conn := wire.NewConn(nil, &b)
+	_, _ = conn.Send(wire.Task, task), conn.Flush()
+	return io.MultiReader(&b, in)
+}
+
+// TestSentOnWhileItArrives: another Mac copies what is here so far, and the rest as it arrives.
+func TestSentOnWhileItArrives(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t)
+	r.CutAfter, r.Cuts, r.Hold = 3<<20, 1, make(chan struct{})
+	r.task.Python = r.Python(t, r.home)
+	from, to := io.Pipe()
+	go func() {
+		_ = Get(frame(r.task, neverEnds{}), to)
+		to.Close()
+	}()
+	there, hold := inventory.Places{Home: t.TempDir()}, r.Hold
+	isSent := make(chan error, 1)
+	for lines := bufio.NewScanner(from); lines.Scan(); {
+		report, err := wire.Decode[wire.Report](lines.Bytes())
+		is.NoErr(err)
+		if report.Model == nil || report.Model.DoneBytes < 3<<20 || hold == nil {
+			continue
+		}
+		arrived := sync.OnceFunc(func() { close(r.Hold) }) // only then comes the rest
+		hold = nil
+		is.Equal(report.Model.Revision, r.Commit)
+		asks, asked := io.Pipe()
+		answers, answered := io.Pipe()
+		go func() {
+			_ = transfer.Send(frame(transfer.SendTask{Places: r.task.Places, Model: r.task.Model}, asks), answered)
+			answered.Close()
+		}()
+		go func() {
+			reports, reported := io.Pipe()
+			go func() {
+				for lines := bufio.NewScanner(reports); lines.Scan(); {
+					if report, err := wire.Decode[wire.Report](lines.Bytes()); err == nil && report.Model != nil && report.Model.DoneBytes > 0 {
+						arrived()
+					}
+				}
+			}()
+			isSent <- transfer.Receive(frame(transfer.ReceiveTask{Places: there, Model: r.task.Model}, answers), asked, reported)
+		}()
+	}
+	is.NoErr(<-isSent)
+	models := inventory.Open(there)
+	defer models.Close()
+	is.True(*models.List().Models[0].Complete)
+	is.Equal(r.Sent(), int64(4<<20)) // once, by the Hub
+}
+
+// neverEnds is a caller that stays.
+type neverEnds struct{}
+
+func (neverEnds) Read([]byte) (int, error) { select {} }
 
 // TestWhatTheHubRefuses is explained, each with what to do.
 func TestWhatTheHubRefuses(t *testing.T) {

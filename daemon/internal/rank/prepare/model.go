@@ -81,3 +81,8 @@ func (p *Programs) copyModel(ctx context.Context, who api.Principal, from api.No
 		moved(progress)
 	}
 }
+
+// GetModel gets a model from Hugging Face for a person of this node, and says how far that is.
+func (p *Programs) GetModel(ctx context.Context, who api.Principal, sel api.ModelSelect, moved func(api.ModelProgress)) error {
+	return p.copyModel(ctx, who, "", sel, moved)
+}
