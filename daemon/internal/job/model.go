@@ -114,15 +114,15 @@ func (a *actor) get() {
 	a.getting = cancel
 	what := sel.Model + " from Hugging Face"
 	var last time.Duration
-	tell := func(message string) {
+	notify := func(message string) {
 		a.notify(phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonModelFetching, Message: message, WaitingFor: what}})
 	}
-	tell(a.j.name(a.j.cfg.Node) + " gets " + what)
+	notify(a.j.name(a.j.cfg.Node) + " gets " + what)
 	a.async(func() func() {
 		err := a.j.cfg.GetModel(ctx, a.spec.Principal, sel, func(p api.ModelProgress) {
 			if now := a.j.cfg.Clock.Boot(); p.TotalBytes > 0 && now-last >= getEvery {
 				last = now
-				tell(fmt.Sprintf("%s gets %s: %d %%", a.j.name(a.j.cfg.Node), what, p.DoneBytes*100/p.TotalBytes))
+				notify(fmt.Sprintf("%s gets %s: %d %%", a.j.name(a.j.cfg.Node), what, p.DoneBytes*100/p.TotalBytes))
 			}
 		})
 		return func() {
