@@ -23,7 +23,7 @@ import (
 // kinds are all that a click can be on, whatever it is about. A line of another
 // kind is to be added here, and is then clicked below.
 const kinds = `add:join add:show cable:disable cable:enable cable:measure cable:mute cable:show cables:enable_all code:close code:show
-condition condition:action condition:measure condition:mute condition:show dashboard diagnostics errand job:logs job:retry job:stop job:take_over
+condition condition:action condition:measure condition:mute condition:show copy:show dashboard diagnostics errand job:logs job:retry job:stop job:take_over
 measure node:measure node:remove node:show obstacle:next pending:code pending:ignore pending:later quit settings:cli settings:login settings:notifications
 settings:title sharing:awake sharing:idle sharing:list sharing:mapped sharing:models sharing:nobody sharing:power summary`
 

@@ -30,6 +30,8 @@ type State struct {
 	Totals api.Totals
 	// Conditions are what is wrong, as node.conditions gives them.
 	Conditions []api.NodeCondition
+	// Copies are the models that are copied to this Mac for the person's account.
+	Copies []api.ModelCopying
 	// Jobs are those that have not ended, and the caller's own that ended lately.
 	Jobs []api.JobSummary
 	// Cables are what is plugged.

@@ -160,6 +160,15 @@ func states() map[string]State {
 			s.Jobs = []api.JobSummary{theirs, job(1, "train.py", api.JobRunning)}
 			s.Nodes[2].System.GPUUseRatio = some(1.0)
 		}),
+		"models_copied": state(func(s *State) {
+			waits := job(1, "Qwen3-32B-4bit", api.JobRunning)
+			waits.Reason, waits.Message = api.ReasonNotReady, "Rank 0 has not been ready yet."
+			s.Jobs = []api.JobSummary{waits}
+			s.Copies = []api.ModelCopying{
+				{ModelSelect: api.ModelSelect{Model: "mlx-community/Qwen3-32B-4bit"}, From: id(2), Progress: api.ModelProgress{DoneBytes: 43, TotalBytes: 100}},
+				{ModelSelect: api.ModelSelect{Model: "org/second"}},
+			}
+		}),
 		"job_handshake": state(func(s *State) {
 			j := job(1, "train.py", api.JobHandshake)
 			j.Joined, j.Message = 1, "Waiting for rank 1 on studio-2 to join."

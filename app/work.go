@@ -13,7 +13,7 @@ import (
 // lately is how long the person's own job is shown after it ended.
 const lately = 10 * time.Minute
 
-// work are the jobs: one's own, then those of others, each in the order in
+// work are the jobs and the copies of models: one's own jobs, then those of others, each in the order in
 // which they were submitted. One's own have a submenu.
 func (s *State) work() []Item {
 	jobs := slices.SortedFunc(slices.Values(s.Jobs), func(a, b api.JobSummary) int {
@@ -30,7 +30,23 @@ func (s *State) work() []Item {
 			items = append(items, s.endedJob(j))
 		}
 	}
+	for _, c := range s.Copies {
+		items = append(items, Item{ID: "copy:" + c.Model + ":show", Title: shorten(clean(c.Model), 32) + "   " + s.copyWords(c), Do: &Do{Open: "dashboard:/models"}})
+	}
 	return items
+}
+
+// copyWords is where a model comes from, and how far it is.
+func (s *State) copyWords(c api.ModelCopying) string {
+	from := "Hugging Face"
+	if c.From != "" {
+		from = s.name(c.From)
+	}
+	line := "copying from " + from
+	if p := c.Progress; p.TotalBytes > 0 {
+		line += ", " + percent(float64(p.DoneBytes)/float64(p.TotalBytes))
+	}
+	return line
 }
 
 // jobName is what a job is called.
@@ -49,6 +65,9 @@ func (s *State) jobWords(j api.JobSummary) string {
 	case api.JobHandshake:
 		return fmt.Sprintf("%d of %d joined", j.Joined, j.Ranks)
 	case api.JobRunning:
+		if j.Reason == api.ReasonNotReady {
+			return "not ready, " + macs
+		}
 		return macs + ", " + since(s.Now, j.SubmittedAt.Time)
 	case api.JobBackoff:
 		return fmt.Sprintf("attempt %d failed, trying again", j.Attempt)

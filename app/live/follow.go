@@ -139,7 +139,7 @@ func (f *Follower) Run(ctx context.Context) {
 		return
 	}
 	defer f.client.Close()
-	for _, part := range []func(context.Context){f.followNodes, f.followCables, f.followDocuments, f.followLive,
+	for _, part := range []func(context.Context){f.followNodes, f.followCables, f.followCopies, f.followDocuments, f.followLive,
 		f.asks(f.jobs, f.askJobs),
 		f.asks(f.conditions, asked(f, "node.conditions", func(s *app.State, r api.NodeConditionsResult) { s.Conditions = r.Conditions })),
 		f.asks(f.cables, asked(f, "rdma.list", func(s *app.State, r api.RDMAListResult) { s.RDMA, s.UserActions = r.Links, r.UserActions }))} {
@@ -298,6 +298,12 @@ func (f *Follower) followCables(ctx context.Context) {
 		f.cables.Wake()
 		f.conditions.Wake()
 	})
+}
+
+// followCopies keeps the models that are copied to this Mac.
+func (f *Follower) followCopies(ctx context.Context) {
+	follow(ctx, f, "model.watch", func(api.ModelWatchResult) error { return nil },
+		func(c api.ModelWatched) { f.change(func(s *app.State) { s.Copies = c.Copies }) })
 }
 
 // cableSet are cables by what tells them apart.

@@ -51,6 +51,7 @@ func Notifications() []NotificationInfo {
 		{"measure.changed", reflect.TypeFor[MeasureChanged](), "Progress of a measurement; exactly one is terminal."},
 		{"job.changed", reflect.TypeFor[JobChanged](), "A job or its ranks changed; exactly one is terminal."},
 		{"job.output", reflect.TypeFor[JobOutput](), "A piece of what a rank printed."},
+		{"model.watched", reflect.TypeFor[ModelWatched](), "Which models are copied to this Mac now, and how far that is."},
 		{"model.copied", reflect.TypeFor[ModelCopied](), "How far the copying of a model is; exactly one is terminal."},
 		{"model.verified", reflect.TypeFor[ModelVerified](), "How far the verification of a model is; exactly one is terminal."},
 		{"event.happened", reflect.TypeFor[EventHappened](), "What happened since the last one of the subscription; or that the client lagged."},

@@ -12,6 +12,8 @@ func modelMethods() []MethodInfo {
 			"The models on this Mac and on those that let the caller read theirs, and which Mac has which."),
 		method[ModelCopyParams, ModelCopyStarted]("model.copy", ClassUser, "model.copied",
 			"Copies a model from a Mac or from Hugging Face to the caller's account on a Mac, this one if no other is named. It ends with the subscription; what has arrived stays for the next time."),
+		method[Empty, ModelWatchResult]("model.watch", ClassUser, "model.watched",
+			"The models that are being copied to this Mac for the account that the caller has here, whoever began that, and how far that is."),
 		method[ModelRemoveParams, ModelRemoveResult]("model.remove", ClassUser, "",
 			"Removes a revision of a model from Hugging Face's cache of the caller's account, unless a job that goes on uses it, or says what that would free."),
 		method[ModelSelect, ModelVerifyStarted]("model.verify", ClassUser, "model.verified",
@@ -192,6 +194,31 @@ type ModelCopyStarted struct {
 	To NodeID `json:"to"`
 	// Account is whose the copy is; absent on another Mac.
 	Account string `json:"account,omitempty"`
+}
+
+// ModelWatchResult is the subscription to what is copied.
+type ModelWatchResult struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+}
+
+// ModelWatched is what is copied now.
+type ModelWatched struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// N numbers the notifications of the subscription, from 1.
+	N uint64 `json:"n"`
+	// Copies are ordered by model.
+	Copies []ModelCopying `json:"copies"`
+}
+
+// ModelCopying is a copy that goes on.
+type ModelCopying struct {
+	ModelSelect
+	// From is the Mac that it comes from; absent from Hugging Face.
+	From NodeID `json:"from,omitempty"`
+	// Progress is how far it is.
+	Progress ModelProgress `json:"progress"`
 }
 
 // ModelRemoveParams says what is removed.

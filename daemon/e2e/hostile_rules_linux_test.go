@@ -11,7 +11,7 @@ var localGroups = cast.Groups{
 		event.list event.watch cluster.users cluster.peers cluster.sharing daemon.info daemon.config daemon.doctor
 		daemon.authenticate daemon.authorize daemon.redeem_secret`,
 	// What any account may have for itself: nobody else's thing is named.
-	"own": `measure.gpu measure.link rdma.probe link.mute job.submit job.apply job.plan job.preflight event.audit model.list model.show model.shared model.cluster model.copy model.remove model.verify instance.apply instance.list instance.delete daemon.report
+	"own": `measure.gpu measure.link rdma.probe link.mute job.submit job.apply job.plan job.preflight event.audit model.list model.show model.shared model.cluster model.copy model.remove model.verify model.watch instance.apply instance.list instance.delete daemon.report
 		daemon.tokens daemon.create_token daemon.revoke_token daemon.browser_secret measure.cancel`,
 	// What changes the Mac for all who use it.
 	"administering": `cluster.pair cluster.join cluster.answer cluster.invite cluster.remove cluster.map_user cluster.set_sharing

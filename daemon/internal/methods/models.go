@@ -56,6 +56,16 @@ func Models(self api.NodeID, models *model.Models, find func(api.NodeRef) (api.N
 			})
 			return started, err
 		}),
+		"model.watch": server.Handle(func(_ context.Context, c *server.Caller, _ api.Empty) (api.ModelWatchResult, error) {
+			w, err := models.Watch(c.Principal())
+			if err != nil {
+				return api.ModelWatchResult{}, err
+			}
+			sub, err := server.Deliver(c, "copies", w.Next, w.Close, func(sub api.Subscription, n uint64, all []api.ModelCopying) any {
+				return api.ModelWatched{Sub: sub, N: n, Copies: all}
+			}, func([]api.ModelCopying) bool { return false })
+			return api.ModelWatchResult{Sub: sub}, err
+		}),
 		"model.list": server.Handle(func(ctx context.Context, c *server.Caller, _ api.Empty) (api.ModelListResult, error) {
 			return models.List(ctx, c.Principal())
 		}),

@@ -76,6 +76,7 @@ type Copying struct {
 	latest chan api.ModelProgress // what nobody took is replaced
 	ended  chan struct{}
 	last   api.ModelProgress
+	shown  api.ModelCopying
 }
 
 // Copy begins to copy a model of another Mac, or of Hugging Face where none is named, to the
@@ -102,7 +103,8 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 	}
 	places, environment := m.places(ctx, who), m.cfg.Environment(ctx, who)
 	ctx, stop := context.WithCancel(m.ctx)
-	c := &Copying{Account: who.Name, models: m, stop: stop, latest: make(chan api.ModelProgress, 1), ended: make(chan struct{})}
+	c := &Copying{Account: who.Name, models: m, stop: stop, latest: make(chan api.ModelProgress, 1), ended: make(chan struct{}), shown: api.ModelCopying{ModelSelect: sel, From: node}}
+	m.goes(c, &c.shown)
 	carried := func() (wire.Report, error) {
 		if node == "" {
 			task := hub.Task{Places: places, Model: sel, Account: who.Name, Python: m.cfg.Python(), Environment: environment, PauseS: pauseS}
@@ -115,6 +117,7 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 	}
 	go func() {
 		defer close(c.ended)
+		defer m.goes(c, nil)
 		if err := c.run(ctx, carried); err != nil {
 			c.last.Error = m.whyNotCopied(ctx, node, err)
 		}
@@ -151,7 +154,8 @@ func (c *Copying) moved(report wire.Report) {
 	if report.Model == nil {
 		return
 	}
-	c.last = *report.Model
+	c.last, c.shown.Progress = *report.Model, *report.Model
+	c.models.goes(c, &c.shown)
 	select {
 	case <-c.latest:
 	default:

@@ -72,6 +72,8 @@ type Models struct {
 
 	mu      sync.Mutex
 	readers map[uint32]*reader // by uid
+	copies  map[*Copying]api.ModelCopying
+	watches map[*Watch]bool
 }
 
 // reader is the process that reads for one account.
@@ -95,7 +97,7 @@ func New(c Config) *Models {
 	ctx, stop := context.WithCancel(context.Background())
 	m := &Models{
 		cfg: c, ctx: ctx, stop: stop, verifying: make(chan struct{}, maxVerifying), copying: make(chan struct{}, maxCopies), sending: make(chan struct{}, maxCopies),
-		carrier: carry.Carrier{Self: c.Self, Clock: c.Clock, Silence: c.Wait, Log: c.Log}, readers: map[uint32]*reader{},
+		carrier: carry.Carrier{Self: c.Self, Clock: c.Clock, Silence: c.Wait, Log: c.Log}, readers: map[uint32]*reader{}, copies: map[*Copying]api.ModelCopying{}, watches: map[*Watch]bool{},
 	}
 	c.Peers.HandleCall(gate.HandleReader(gate.Models, func(ctx context.Context, r gate.Reader, _ api.PeerModelsParams) (any, error) {
 		who, err := m.cfg.Reads(r.By())

@@ -2910,6 +2910,18 @@ export interface ModelCopyStarted {
   account?: string;
 }
 
+/** ModelCopying is a copy that goes on. */
+export interface ModelCopying {
+  /** Its name as model.list has it, or its folder. */
+  model: string;
+  /** A revision, a unique beginning of one, or a branch; empty = main, or the only one. */
+  revision?: string;
+  /** The Mac that it comes from; absent from Hugging Face. */
+  from?: NodeID;
+  /** How far it is. */
+  progress: ModelProgress;
+}
+
 /** ModelFile is one file of a model. */
 export interface ModelFile {
   /** Where it is, below the model's folder. */
@@ -3068,6 +3080,22 @@ export interface ModelVerifyStarted {
   sub: Subscription;
   /** What is verified. */
   model: Model;
+}
+
+/** ModelWatchResult is the subscription to what is copied. */
+export interface ModelWatchResult {
+  /** Names the subscription. */
+  sub: Subscription;
+}
+
+/** ModelWatched is what is copied now. */
+export interface ModelWatched {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** Numbers the notifications of the subscription, from 1. */
+  n: number;
+  /** Ordered by model. */
+  copies: ModelCopying[];
 }
 
 /**
@@ -4667,6 +4695,8 @@ export interface Methods {
   "model.cluster": { params: EmptyParams; result: ModelClusterResult; class: "user"; notifies: never };
   /** Copies a model from a Mac or from Hugging Face to the caller's account on a Mac, this one if no other is named. It ends with the subscription; what has arrived stays for the next time. */
   "model.copy": { params: ModelCopyParams; result: ModelCopyStarted; class: "user"; notifies: "model.copied" };
+  /** The models that are being copied to this Mac for the account that the caller has here, whoever began that, and how far that is. */
+  "model.watch": { params: EmptyParams; result: ModelWatchResult; class: "user"; notifies: "model.watched" };
   /** Removes a revision of a model from Hugging Face's cache of the caller's account, unless a job that goes on uses it, or says what that would free. */
   "model.remove": { params: ModelRemoveParams; result: ModelRemoveResult; class: "user"; notifies: never };
   /** Reads the files of one of these models and compares them with the hashes that their names say. It ends with the subscription. */
@@ -4797,6 +4827,7 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "model.shared": "user",
   "model.cluster": "user",
   "model.copy": "user",
+  "model.watch": "user",
   "model.remove": "user",
   "model.verify": "user",
   "instance.apply": "user",
@@ -4848,6 +4879,8 @@ export interface Notifications {
   "job.changed": JobChanged;
   /** A piece of what a rank printed. */
   "job.output": JobOutput;
+  /** Which models are copied to this Mac now, and how far that is. */
+  "model.watched": ModelWatched;
   /** How far the copying of a model is; exactly one is terminal. */
   "model.copied": ModelCopied;
   /** How far the verification of a model is; exactly one is terminal. */
