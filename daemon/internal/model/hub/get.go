@@ -75,6 +75,7 @@ type get struct {
 	reporter *wire.Reporter
 	task     Task
 	progress api.ModelProgress
+	repo     *os.Root // whose list says that files arrive; nil while there is none
 }
 
 func (g *get) run(in io.Reader) (err error) {
@@ -191,6 +192,9 @@ func (g *get) download(ctx context.Context, python string, environment []string)
 		case err == nil && last.Commit != "":
 			end = g.announce(last)
 		case err == nil && last.Word == "":
+			if g.repo != nil && last.Done > g.progress.DoneBytes {
+				transfer.Beat(g.repo, time.Now())
+			}
 			g.progress = api.ModelProgress{Revision: g.progress.Revision, DoneBytes: last.Done, TotalBytes: last.Total, Doing: last.Doing, Verified: last.Verified, Unverified: last.Unverified}
 			err = g.reporter.Model(g.progress, false)
 		}
@@ -225,8 +229,9 @@ func (g *get) announce(l line) (end func()) {
 		repo.Close()
 		return func() {}
 	}
-	g.progress.Revision = l.Commit
+	g.progress.Revision, g.repo = l.Commit, repo
 	return func() {
+		g.repo = nil
 		stop()
 		repo.Close()
 	}

@@ -73,11 +73,12 @@ func (r *receiver) announce(items []*item) (end func(), err error) {
 	return Announce(r.repo, r.list.Repository, r.list.Revision, r.list.Refs, files)
 }
 
-// beat says that files go on arriving.
-func (r *receiver) beat() {
-	now := r.clock.Now()
-	_ = r.repo.Chtimes(listAt, now, now) // it may be too late
+// Beat says that files of a list go on arriving.
+func Beat(repo *os.Root, now time.Time) {
+	_ = repo.Chtimes(listAt, now, now) // it may be too late
 }
+
+func (r *receiver) beat() { Beat(r.repo, r.clock.Now()) }
 
 // arriving is a model that another process of the account receives.
 type arriving struct {
