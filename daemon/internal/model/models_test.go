@@ -317,7 +317,7 @@ func TestGot(t *testing.T) {
 		p, isLast, err = c.Next(t.Context())
 		is.NoErr(err)
 	}
-	is.Equal(p, api.ModelProgress{DoneBytes: 26, TotalBytes: 26, Verified: 2})
+	is.Equal(p, api.ModelProgress{Revision: h.Commit, DoneBytes: 26, TotalBytes: 26, Verified: 2})
 	info, err := os.Stat(filepath.Join(other.Home, "hf/hub/models--org--name/snapshots", h.Commit, "model.gguf"))
 	is.NoErr(err)
 	is.Equal(info.Sys().(*syscall.Stat_t).Uid, other.UID)

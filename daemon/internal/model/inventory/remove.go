@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -52,6 +53,7 @@ func (i *Inventory) Remove(sel api.ModelSelect, isTrial bool) (r api.ModelRemove
 		return r, err
 	}
 	defer unlock()
+	defer i.hints.note(filepath.Join(m.root.real, folder, "snapshots")) // the next question need not wait to be notified of it
 	for _, ref := range m.Refs {
 		err = errors.Join(err, gone(cache.Remove(path.Join(folder, "refs", ref))))
 	}
