@@ -83,7 +83,7 @@ func clean(t *testing.T) {
 		if n := simfw.Misuses() - misuses; n > 0 {
 			t.Errorf("%d uses of what is not there", n)
 		}
-		if n := simfw.Live() - live; n != 0 {
+		if n := simfw.Live() - live; n > 0 { // what others still held when it began may be gone
 			t.Errorf("%d objects are left", n)
 		}
 	})
