@@ -127,7 +127,7 @@ describe("instances", () => {
   it("that cannot start say why, and are deleted by a button", async () => {
     await page.locator('input[name="model"]').fill("org/nowhere");
     await page.locator("button >> text=Serve").click();
-    await see(page, '[data-instance="nowhere"] >> text=Hugging Face has no model org/nowhere');
+    await see(page, '[data-instance="nowhere"] >> text=gets org/nowhere from Hugging Face');
     for (const one of ["nowhere", "Qwen3-0.6B-8bit"]) {
       await page.locator(`[data-instance="${one}"] button >> text=Delete`).click();
       await page.waitForSelector(`[data-instance="${one}"]`, { state: "detached" });
