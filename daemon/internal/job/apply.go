@@ -39,7 +39,7 @@ func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.J
 		result.Before = was.Job
 		result.Changes = differences(was, spec)
 		switch {
-		case len(result.Changes) == 0:
+		case len(result.Changes) == 0 && !(spec.Kept && before.Phase.Ended()): // what is to be there is begun anew
 			return api.JobApplyResult{Outcome: api.ApplyUnchanged, Job: was.Job}, nil
 		case hasProgram(before.Phase):
 			result.Outcome = api.ApplyReplaced

@@ -197,3 +197,27 @@ func TestUndeclare(t *testing.T) {
 		is.Equal(api.AsError(a.Undeclare(t.Context(), a.person(), "service")).Data.Reason, api.ReasonNoSuchJob)
 	})
 }
+
+// What is kept and has failed is begun anew when it is declared again, unchanged.
+func TestWhatIsKeptIsBegunAnew(t *testing.T) {
+	in(t, 1, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a := w.nodes[0]
+		r := program(words("sleep", "1s"), a)
+		r.Name, r.Kept = "service", true
+		apply := func() api.JobApplyResult {
+			result, err := a.Apply(t.Context(), a.person(), api.JobApplyParams{Request: r})
+			is.NoErr(err)
+			return result
+		}
+		first := apply()
+		pass(500 * time.Millisecond)
+		is.Equal(apply().Outcome, api.ApplyUnchanged) // it runs
+		failed := a.until(first.Job, api.JobFailed, 10*time.Minute)
+		is.Equal(len(failed.Attempts), api.KeptInARow)
+		second := apply()
+		is.Equal(second.Outcome, api.ApplyChanged)
+		is.True(second.Job != first.Job)
+		is.Equal(second.Before, first.Job)
+	})
+}
