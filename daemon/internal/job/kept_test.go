@@ -43,14 +43,14 @@ func TestDeletionsAtRandom(t *testing.T) {
 			ended := make(chan struct{})
 			for _, wait := range []time.Duration{0, time.Duration(r.IntN(1000)) * time.Millisecond} {
 				go func() {
-					time.Sleep(wait)
+					<-time.After(wait)
 					for { // a Mac that stands still takes its time
 						err := a.Undeclare(t.Context(), a.person(), "service")
 						if err == nil || errors.Is(err, api.ReasonNoSuchJob) {
 							ended <- struct{}{}
 							return
 						}
-						time.Sleep(time.Second)
+						<-time.After(time.Second)
 					}
 				}()
 			}
