@@ -95,3 +95,14 @@ func TestReadyByItsProbe(t *testing.T) {
 	g.fall(1)
 	is.Equal(g.s.Job.Phase, api.JobFailed)
 }
+
+// A rank may be ready before the last of them runs, and does not report it again.
+func TestReadyBeforeTheLastRuns(t *testing.T) {
+	is := is.New(t)
+	g := kept(t, &api.Probes{Readiness: &api.Probe{Port: 1}}).started(api.BackendRing, nodeIDs(0, 1)...)
+	g.next(RankAt{Attempt: 1, Phase: api.RankRunning, Ready: true})
+	is.True(g.s.attempt().ReadyAt.IsZero())
+	g.next(RankAt{Attempt: 1, Rank: 1, Phase: api.RankRunning})
+	is.Equal(g.s.Job.Phase, api.JobRunning)
+	is.Equal(g.s.attempt().ReadyAt, at(g.clock))
+}

@@ -23,17 +23,20 @@ func (e RankAt) home(m *step) {
 		r.Phase = e.Phase
 	}
 	r.Prepared = r.Prepared || e.Prepared
+	r.ready = r.ready || e.Ready
 	r.trouble = e.Trouble
 	m.spawnIfPrepared()
 	if moved {
 		m.advance()
 	}
-	m.readied(e.Ready)
+	m.readied()
 	m.reportTrouble()
 }
 
-// readied notes when the attempt was ready first.
-func (m *step) readied(isReady bool) {
+// readied notes when the attempt was ready first. A rank may have been ready before the
+// others ran, and does not report it again.
+func (m *step) readied() {
+	isReady := !m.Rules.Probed || slices.ContainsFunc(m.Ranks, func(r Rank) bool { return r.ready })
 	if a := m.attempt(); isReady && m.Job.Phase == api.JobRunning && a.ReadyAt.IsZero() {
 		a.ReadyAt, m.dirty = m.at, true
 	}
@@ -90,7 +93,7 @@ func (m *step) advance() {
 		m.stop(TimerPlacing, TimerStarting, TimerHandshake)
 		m.ran, m.isOver = true, false
 		m.enter(api.JobRunning, Cause{})
-		m.readied(!m.Rules.Probed)
+		m.readied()
 		if m.Rules.Run > 0 {
 			m.start(TimerRun, m.Rules.Run-m.ranFor())
 		}

@@ -97,6 +97,7 @@ type Rank struct {
 
 	well    bool  // its program ended by itself, and well
 	trouble Cause // that keeps it from going on
+	ready   bool  // its probe has passed
 	busy    bool  // the first request found others in line
 }
 
