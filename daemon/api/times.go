@@ -64,3 +64,6 @@ const (
 	// AuditRepeat is how soon after an entry's last call the same call is one more of it.
 	AuditRepeat = time.Minute
 )
+
+// Seconds is the duration of a number of seconds, as the API has them.
+func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -153,7 +153,7 @@ func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bo
 	}
 	within := applyWithin
 	if grace := spec.Deadlines.GraceS; grace != nil {
-		within += time.Duration(*grace * float64(time.Second))
+		within += api.Seconds(*grace)
 	}
 	ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, within, "the end of "+spec.Job.String())
 	defer cancel()

@@ -88,7 +88,7 @@ func (p *Profiler) handleProfile(ctx context.Context, caller gate.Member, params
 		return nil, err
 	}
 	wait := min(max(params.WaitS, 0), askFor.Seconds())
-	within, cancel := native.WithTimeout(ctx, p.cfg.Clock, time.Duration(wait*float64(time.Second)), "news")
+	within, cancel := native.WithTimeout(ctx, p.cfg.Clock, api.Seconds(wait), "news")
 	defer cancel()
 	for {
 		p.mu.Lock()

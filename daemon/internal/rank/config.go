@@ -117,8 +117,6 @@ type Times struct {
 	Grace, FailedGrace time.Duration
 }
 
-func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
 // Preparer finds on this node what a program needs. All that touches a path
 // from a spec is done as the account.
 type Preparer interface {

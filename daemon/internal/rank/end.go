@@ -74,7 +74,7 @@ func (r *Ranks) endLocked(p api.PeerEndParams, isNew bool) error {
 	cause := causeOf(p.Reason, p.Message)
 	for _, h := range r.ofJobLocked(p.Job) {
 		if h.Doc.Attempt == p.Attempt && (len(p.Ranks) == 0 || slices.Contains(p.Ranks, h.Doc.Rank)) {
-			r.endOneLocked(h, cause, secondsOf(p.GraceS))
+			r.endOneLocked(h, cause, api.Seconds(p.GraceS))
 		}
 	}
 	return nil

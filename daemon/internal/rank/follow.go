@@ -138,7 +138,7 @@ func (f *following) runs() bool {
 func (f *following) overdue(now time.Duration) (again time.Duration, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	end, grace := f.h.lease, secondsOf(f.h.GraceS)
+	end, grace := f.h.lease, api.Seconds(f.h.GraceS)
 	if o := f.h.order; o != nil && (end == 0 || o.killAt < end+grace) {
 		end, grace = o.killAt, 0
 	}

@@ -19,7 +19,7 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 	if err := r.admitLocked(p.Job, home); err != nil {
 		return nil, err
 	}
-	lease := secondsOf(p.LeaseS)
+	lease := api.Seconds(p.LeaseS)
 	if _, err := r.cfg.Grants.Renew(p.Job, p.Attempt, p.Epoch, lease); err != nil {
 		return nil, err
 	}

@@ -182,7 +182,7 @@ func (r *Ranks) restoreGrants() error {
 		err := r.cfg.RestoreGrant(api.PeerGrantParams{
 			PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: r.fenceLocked(ref.Job).Epoch},
 			Principal:        h.Principal, GPU: h.Plan.GPU, MemoryBytes: h.Plan.MemoryBytes, PortNumbers: h.Plan.PortNumbers,
-		}, secondsOf(h.LeaseS))
+		}, api.Seconds(h.LeaseS))
 		if err != nil {
 			return fmt.Errorf("the grant of rank %s: %w", ref, err)
 		}

@@ -130,7 +130,7 @@ func times(spec api.JobSpec) Times {
 		&t.Preparing: spec.Deadlines.PreparingS, &t.Starting: spec.Deadlines.StartingS, &t.Handshake: spec.Deadlines.HandshakeS, &t.Grace: spec.Deadlines.GraceS,
 	} {
 		if s != nil {
-			*of = secondsOf(*s)
+			*of = api.Seconds(*s)
 		}
 	}
 	return t

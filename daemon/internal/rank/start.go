@@ -114,7 +114,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	}
 	rec.Made = r.made + 1 // add counts it
 	h := r.addLocked(rec, r.rankFolder(w.Rank))
-	h.lease = r.cfg.Clock.Boot() + secondsOf(w.LeaseS)
+	h.lease = r.cfg.Clock.Boot() + api.Seconds(w.LeaseS)
 	ctx, cancel := context.WithCancel(r.ctx)
 	h.giveUp = cancel
 	if w.Wait {

@@ -143,7 +143,7 @@ func (t *talk) status(m shimproto.Status) {
 		t.h.printed += l.WrittenBytes
 	}
 	if t.h.lease == 0 {
-		t.h.lease = t.cfg.Clock.Boot() + secondsOf(m.LeaseLeftS)
+		t.h.lease = t.cfg.Clock.Boot() + api.Seconds(m.LeaseLeftS)
 		t.lease = t.h.lease
 	}
 	was := doc.Phase

@@ -86,7 +86,7 @@ func (r *prober) run(ctx context.Context, p api.Probes) {
 // repeat makes a probe again and again until took says that it is enough, or the rank has
 // ended; failures counts those in a row. Until it passes first it rests as long as soon says.
 func (r *prober) repeat(ctx context.Context, p api.Probe, soon time.Duration, took func(err error, failures int) bool) {
-	rest := cmp.Or(seconds(p.PeriodS), probePeriod)
+	rest := cmp.Or(api.Seconds(p.PeriodS), probePeriod)
 	soon = min(cmp.Or(soon, rest), rest)
 	failures, hasPassed := 0, false
 	for ctx.Err() == nil {
@@ -108,11 +108,9 @@ func (r *prober) repeat(ctx context.Context, p api.Probe, soon time.Duration, to
 	}
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
 // probe makes a probe once. Its error is a part of a sentence.
 func (s *served) probe(p api.Probe) error {
-	within := cmp.Or(seconds(p.TimeoutS), probeTimeout)
+	within := cmp.Or(api.Seconds(p.TimeoutS), probeTimeout)
 	ctx, cancel := native.WithTimeout(s.ctx, s.relay.cfg.Clock, within, "an answer to a probe")
 	defer cancel()
 	what := fmt.Sprintf("a connection to port %d", p.Port)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/creachadair/jrpc2"
@@ -80,7 +79,7 @@ func (s *Server) createToken(_ context.Context, c *Caller, p api.DaemonCreateTok
 	if math.IsNaN(p.ValidS) || p.ValidS < 0 || p.ValidS > maxTokenSeconds {
 		return api.DaemonCreateTokenResult{}, api.Errorf(api.ReasonBadValue, "valid_s", "valid_s must be from 0 to %d.", maxTokenSeconds)
 	}
-	text, record, err := s.config.Tokens.Create(c.UID, p.Name, time.Duration(p.ValidS*float64(time.Second)))
+	text, record, err := s.config.Tokens.Create(c.UID, p.Name, api.Seconds(p.ValidS))
 	if err != nil {
 		return api.DaemonCreateTokenResult{}, err
 	}

@@ -312,7 +312,7 @@ func (n *Node) Invite(p api.ClusterInviteParams) (api.ClusterInviteResult, error
 			}
 		}
 	}
-	invitation, until, err := n.book.Invite(n.options.Identity.Public(), addresses, port, time.Duration(p.ValidS*float64(time.Second)))
+	invitation, until, err := n.book.Invite(n.options.Identity.Public(), addresses, port, api.Seconds(p.ValidS))
 	if err != nil {
 		return api.ClusterInviteResult{}, err
 	}

@@ -58,7 +58,7 @@ func (s *Self) Run(ctx context.Context) error {
 		departed = func() {}
 		s.heed(ctx, notice)
 		if notice.Event == native.PowerWillPowerOff {
-			departed = s.expectEnd(seconds(notice.WithinS) + stillHere)
+			departed = s.expectEnd(api.Seconds(notice.WithinS) + stillHere)
 		}
 	}
 }
@@ -76,8 +76,8 @@ func (s *Self) heed(ctx context.Context, notice native.PowerNotice) {
 	}
 	within, departing := FlushWithin, DepartWithin
 	if notice.WithinS > 0 { // half of it, so that the answer is in time
-		within = min(within, seconds(notice.WithinS)/2)
-		departing = min(departing, max(0, seconds(notice.WithinS)/2-within))
+		within = min(within, api.Seconds(notice.WithinS)/2)
+		departing = min(departing, max(0, api.Seconds(notice.WithinS)/2-within))
 	}
 	if s.options.Depart != nil && (state == api.SelfAsleep || state == api.SelfRestarting) {
 		var gone sync.WaitGroup
@@ -142,5 +142,3 @@ func meaning(notice native.PowerNotice) (api.SelfState, api.Reason) {
 	}
 	return "", ""
 }
-
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

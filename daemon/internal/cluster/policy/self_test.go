@@ -165,7 +165,7 @@ func TestWhatRunsEndsBefore(t *testing.T) {
 				s.options.Depart = func(ctx context.Context, state api.SelfState, reason api.Reason) {
 					m.note("departs %s %s", state, reason)
 					ended := make(chan struct{})
-					m.clock.AfterFunc(seconds(test.takes), func() { close(ended) })
+					m.clock.AfterFunc(api.Seconds(test.takes), func() { close(ended) })
 					select {
 					case <-ended:
 					case <-ctx.Done():

@@ -337,7 +337,7 @@ func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.P
 		p.end(from, 0)
 		return nil, err
 	}
-	go v.serve(min(time.Duration(params.DeadlineS*float64(time.Second)), visitWithin))
+	go v.serve(min(api.Seconds(params.DeadlineS), visitWithin))
 	return api.PeerMeasureResult{Token: v.token, Port: ports[0], Ports: ports[1:]}, nil
 }
 

@@ -134,7 +134,7 @@ func (s *shim) armLease(seconds float64) {
 	if s.lease != nil {
 		s.lease.Stop()
 	}
-	left := secondsOf(seconds)
+	left := api.Seconds(seconds)
 	s.leaseEnd = s.clock.Boot() + left
 	s.lease = s.after(left, s.leaseOver)
 }
@@ -151,7 +151,7 @@ func (s *shim) leaseOver() {
 // stop ends the group. A second stop can only shorten the grace, and the first
 // one's cause stays.
 func (s *shim) stop(asked int64, grace float64, cause shimproto.Cause) {
-	killAt := s.clock.Boot() + secondsOf(grace)
+	killAt := s.clock.Boot() + api.Seconds(grace)
 	switch {
 	case s.finishing || s.phase == shimproto.PhaseExited:
 		return
@@ -299,5 +299,3 @@ func (s *shim) ended(status syscall.WaitStatus, usage syscall.Rusage) {
 		s.announce()
 	}
 }
-
-func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

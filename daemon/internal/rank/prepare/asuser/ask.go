@@ -57,7 +57,7 @@ func (r Runner) Ask(ctx context.Context, a account.Account, request look.Request
 	if len(line) >= look.MaxRequestBytes {
 		return look.Answer{}, api.Errorf(api.ReasonBadValue, "program", "the program's arguments and environment are too large to look at")
 	}
-	ctx, cancel := native.WithTimeout(ctx, r.Clock, time.Duration(request.DeadlineS*float64(time.Second)), "a look at this Mac as "+a.Name)
+	ctx, cancel := native.WithTimeout(ctx, r.Clock, api.Seconds(request.DeadlineS), "a look at this Mac as "+a.Name)
 	defer cancel()
 	if ctx.Err() != nil {
 		return look.Answer{}, context.Cause(ctx)
