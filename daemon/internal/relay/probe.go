@@ -3,6 +3,7 @@ package relay
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -117,11 +118,10 @@ func (s *served) probe(p api.Probe) error {
 	if p.Path != "" {
 		what = fmt.Sprintf("%s %s at port %d", method(p), p.Path, p.Port)
 	}
-	if isOurs, err := s.listensAt(p.Port); err == nil && !isOurs {
-		return fmt.Errorf("it does not listen at port %d", p.Port)
-	}
 	answer, err := s.ask(ctx, p)
 	switch {
+	case errors.Is(err, errOthers):
+		return fmt.Errorf("it does not listen at port %d", p.Port)
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("%s: no answer within %v", what, within)
 	case err != nil:
