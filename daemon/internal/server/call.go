@@ -75,9 +75,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link, what
 		return
 	}
 	defer s.leave(who.uid)
-	stopping := api.NewError(api.ReasonStopping, "").Response()
 	if !s.begin() {
-		problem(w, stopping)
+		problem(w, api.NewError(api.ReasonStopping, "").Response())
 		return
 	}
 	defer s.sockets.Done()
@@ -91,16 +90,12 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link, what
 	c := newConn(s, &events{w: w, cancel: cancel}, l, ctx, cancel)
 	c.who = who
 	defer c.finish()
-	if !s.add(c) {
-		problem(w, stopping)
+	leave, err := s.admit(c)
+	if err != nil {
+		problem(w, api.AsError(err).Response())
 		return
 	}
-	defer s.remove(c)
-	if !who.socket && !s.config.Tokens.Stands(who.token) { // revoked a moment ago
-		problem(w, api.NewError(api.ReasonBadToken, "").Response())
-		return
-	}
-	defer c.expireAt(who.token.ExpiresAt)()
+	defer leave()
 	request := &jrpc2.ParsedRequest{Method: what.method, Params: params}
 	if what.isStream {
 		request.ID = streamID

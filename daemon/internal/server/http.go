@@ -126,19 +126,11 @@ func notThere(r *http.Request) error {
 		Data: api.ErrorData{Reason: api.ReasonNoSuchPath, Subject: shorten(r.URL.Path)}}
 }
 
-// status is HTTP's number for a group of errors.
+// status is HTTP's number for why a request is refused: there is no room, or the daemon does
+// not serve, else as of a call.
 func status(c api.Code) int {
-	switch c {
-	case api.CodeUnauthenticated:
-		return http.StatusUnauthorized
-	case api.CodeDenied:
-		return http.StatusForbidden
-	case api.CodeNotFound:
-		return http.StatusNotFound
-	case api.CodeExhausted, api.CodePrecondition:
+	if c == api.CodeExhausted || c == api.CodePrecondition {
 		return http.StatusServiceUnavailable
-	case api.CodeInternal:
-		return http.StatusInternalServerError
 	}
-	return http.StatusBadRequest
+	return problemStatus(int(c))
 }

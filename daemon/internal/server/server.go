@@ -166,17 +166,34 @@ func (s *Server) serveSocket(ws *websocket.Conn, l *link, who identity, known bo
 	ws.SetReadLimit(api.MaxMessageBytes)
 	c := newConn(s, ws, l, ctx, cancel)
 	c.who = who
-	if !s.add(c) {
-		_ = ws.Close(websocket.StatusGoingAway, string(api.ReasonStopping))
+	leave, err := s.admit(c)
+	if err != nil {
+		status := websocket.StatusPolicyViolation
+		if errors.Is(err, api.ReasonStopping) {
+			status = websocket.StatusGoingAway
+		}
+		_ = ws.Close(status, closeReason(err))
 		return
 	}
-	defer s.remove(c)
-	if !who.socket && !s.config.Tokens.Stands(who.token) { // revoked a moment ago
-		_ = ws.Close(websocket.StatusPolicyViolation, string(api.ReasonBadToken))
-		return
-	}
-	defer c.expireAt(who.token.ExpiresAt)()
+	defer leave()
 	c.run()
+}
+
+// admit takes a connection in until leave is called, unless the server is stopping, or its
+// token was revoked a moment ago.
+func (s *Server) admit(c *conn) (leave func(), err error) {
+	if !s.add(c) {
+		return nil, api.NewError(api.ReasonStopping, "")
+	}
+	if !c.who.socket && !s.config.Tokens.Stands(c.who.token) {
+		s.remove(c)
+		return nil, api.NewError(api.ReasonBadToken, "")
+	}
+	forget := c.expireAt(c.who.token.ExpiresAt)
+	return func() {
+		forget()
+		s.remove(c)
+	}, nil
 }
 
 // begin counts a connection that Shutdown waits for, unless it has begun.
