@@ -14,9 +14,10 @@ import (
 // fills a cable for minutes, and ranks wait for each message. The daemons' calls and beats
 // have connections of their own.
 func background(conn net.Conn) error {
-	option, lowest := 0x1116, 1 // SO_NET_SERVICE_TYPE and NET_SERVICE_TYPE_BK
+	const lowest = 1 // NET_SERVICE_TYPE_BK, TC_PRIO_FILLER
+	option := 0x1116 // SO_NET_SERVICE_TYPE
 	if runtime.GOOS == "linux" {
-		option, lowest = 12, 1 // SO_PRIORITY and TC_PRIO_FILLER
+		option = 12 // SO_PRIORITY
 	}
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = secure.NetConn()

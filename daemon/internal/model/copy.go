@@ -75,8 +75,7 @@ type Copying struct {
 	stop   context.CancelFunc
 	latest chan api.ModelProgress // what nobody took is replaced
 	ended  chan struct{}
-	last   api.ModelProgress
-	shown  api.ModelCopying
+	now    api.ModelCopying
 }
 
 // Copy begins to copy a model of another Mac, or of Hugging Face where none is named, to the
@@ -101,10 +100,11 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 	if err != nil {
 		return nil, err
 	}
-	places, environment := m.places(ctx, who), m.cfg.Environment(ctx, who)
+	environment := m.cfg.Environment(ctx, who)
+	places := m.placesIn(who, environment)
 	ctx, stop := context.WithCancel(m.ctx)
-	c := &Copying{Account: who.Name, models: m, stop: stop, latest: make(chan api.ModelProgress, 1), ended: make(chan struct{}), shown: api.ModelCopying{ModelSelect: sel, From: node}}
-	m.goes(c, &c.shown)
+	c := &Copying{Account: who.Name, models: m, stop: stop, latest: make(chan api.ModelProgress, 1), ended: make(chan struct{}), now: api.ModelCopying{ModelSelect: sel, From: node}}
+	m.goes(c)
 	carried := func() (wire.Report, error) {
 		if node == "" {
 			task := hub.Task{Places: places, Model: sel, Account: who.Name, Python: m.cfg.Python(), Environment: environment, PauseS: pauseS}
@@ -117,9 +117,9 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 	}
 	go func() {
 		defer close(c.ended)
-		defer m.goes(c, nil)
+		defer m.ended(c)
 		if err := c.run(ctx, carried); err != nil {
-			c.last.Error = m.whyNotCopied(ctx, node, err)
+			c.now.Progress.Error = m.whyNotCopied(ctx, node, err)
 		}
 	}()
 	return c, nil
@@ -144,7 +144,7 @@ func (c *Copying) run(ctx context.Context, carried func() (wire.Report, error)) 
 	defer func() { <-m.copying }()
 	report, err := carried()
 	if report.Model != nil {
-		c.last = *report.Model
+		c.now.Progress = *report.Model
 	}
 	return err
 }
@@ -154,13 +154,13 @@ func (c *Copying) moved(report wire.Report) {
 	if report.Model == nil {
 		return
 	}
-	c.last, c.shown.Progress = *report.Model, *report.Model
-	c.models.goes(c, &c.shown)
+	c.now.Progress = *report.Model
+	c.models.goes(c)
 	select {
 	case <-c.latest:
 	default:
 	}
-	c.latest <- c.last
+	c.latest <- c.now.Progress
 }
 
 // whyNotCopied is what a person gets to know of an error.
@@ -187,7 +187,7 @@ func (c *Copying) Next(ctx context.Context) (p api.ModelProgress, isLast bool, e
 	case p = <-c.latest:
 		return p, false, nil
 	case <-c.ended:
-		return c.last, true, nil
+		return c.now.Progress, true, nil
 	case <-ctx.Done():
 		return p, false, context.Cause(ctx)
 	}

@@ -233,8 +233,13 @@ func (m *Models) reader(who account.Account) (*reader, error) {
 
 // places are where an account keeps models.
 func (m *Models) places(ctx context.Context, who account.Account) inventory.Places {
+	return m.placesIn(who, m.cfg.Environment(ctx, who))
+}
+
+// placesIn are those of an account whose environment is known.
+func (m *Models) placesIn(who account.Account, environment []string) inventory.Places {
 	p := inventory.Places{Home: who.Home, Folders: m.cfg.Folders()}
-	for _, line := range m.cfg.Environment(ctx, who) {
+	for _, line := range environment {
 		switch name, value, _ := strings.Cut(line, "="); name {
 		case "HF_HUB_CACHE":
 			p.HubCache = value

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -67,17 +66,25 @@ func (w *Watch) Close() {
 	delete(w.models.watches, w)
 }
 
-// goes notes how far a copy is; nil once it has ended.
-func (m *Models) goes(c *Copying, now *api.ModelCopying) {
+// goes notes how far a copy is.
+func (m *Models) goes(c *Copying) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now != nil {
-		m.copies[c] = *now
-	} else {
-		delete(m.copies, c)
-	}
-	for w := range maps.Keys(m.watches) {
-		if w.account == c.Account {
+	m.copies[c] = c.now
+	m.wakeLocked(c.Account)
+}
+
+// ended notes that a copy does not go on.
+func (m *Models) ended(c *Copying) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.copies, c)
+	m.wakeLocked(c.Account)
+}
+
+func (m *Models) wakeLocked(account string) {
+	for w := range m.watches {
+		if w.account == account {
 			w.wake.Wake()
 		}
 	}

@@ -33,19 +33,17 @@ func TestWatch(t *testing.T) {
 		return all
 	}
 	is.Equal(now(), []api.ModelCopying{})
-	copying := func(account, name string) (*Copying, *api.ModelCopying) {
-		return &Copying{Account: account}, &api.ModelCopying{ModelSelect: api.ModelSelect{Model: name}, From: there, Progress: api.ModelProgress{DoneBytes: 1, TotalBytes: 2}}
+	copying := func(account, name string) *Copying {
+		return &Copying{Account: account, now: api.ModelCopying{ModelSelect: api.ModelSelect{Model: name}, From: there, Progress: api.ModelProgress{DoneBytes: 1, TotalBytes: 2}}}
 	}
-	second, shown2 := copying(w.account, "org/second")
-	first, shown := copying(w.account, "org/first")
-	others, shown3 := copying("another", "org/third")
-	m.goes(others, shown3)
+	second, first, others := copying(w.account, "org/second"), copying(w.account, "org/first"), copying("another", "org/third")
+	m.goes(others)
 	is.Equal(len(w.wake), 0) // nothing of theirs
-	m.goes(second, shown2)
-	m.goes(first, shown)
-	is.Equal(now(), []api.ModelCopying{*shown, *shown2})
-	m.goes(first, nil)
-	is.Equal(now(), []api.ModelCopying{*shown2})
+	m.goes(second)
+	m.goes(first)
+	is.Equal(now(), []api.ModelCopying{first.now, second.now})
+	m.ended(first)
+	is.Equal(now(), []api.ModelCopying{second.now})
 	w.isLater = false
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
