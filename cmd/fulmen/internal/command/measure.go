@@ -32,10 +32,7 @@ func (r *run) measureCommand() *cobra.Command {
 			"on those named. Ctrl-C cancels the measurement.",
 		Example: "  fulmen measure gpu\n  fulmen measure gpu --max-age 1h    an earlier result is good enough\n  fulmen measure gpu --json 2>/dev/null",
 		RunE: func(c *cobra.Command, args []string) error {
-			params := api.MeasureGPUParams{All: all, MaxAgeS: age.Seconds()}
-			for _, a := range args {
-				params.Nodes = append(params.Nodes, api.NodeRef(a))
-			}
+			params := api.MeasureGPUParams{Nodes: nodeRefs(args), All: all, MaxAgeS: age.Seconds()}
 			return r.with(c.Context(), func(c2 *client.Client) error { return r.measureGPU(c.Context(), c2, params) })
 		},
 	}

@@ -98,7 +98,7 @@ func (g *getting) get(ctx context.Context, self api.NodeID, on []string, all boo
 				others.Go(func() { errs[first+1+i] = g.behind(ctx, started, ended, mac, line.of(first+1+i)) })
 			}
 		})
-		source, errs[first] = g.copy(ctx, "", mac, line.of(first), begun)
+		source, errs[first] = g.copy(ctx, "", g.sel.Revision, mac, line.of(first), begun)
 		close(ended)
 		close(begun)
 		behind.Wait()
@@ -111,7 +111,7 @@ func (g *getting) get(ctx context.Context, self api.NodeID, on []string, all boo
 		}
 		for _, mac := range late {
 			i := slices.Index(macs, mac)
-			others.Go(func() { _, errs[i] = g.copy(ctx, source, mac, line.of(i), nil) })
+			others.Go(func() { _, errs[i] = g.copy(ctx, source, g.sel.Revision, mac, line.of(i), nil) })
 		}
 		break
 	}
@@ -163,10 +163,10 @@ func (g *getting) shown(macs []string, self api.NodeID) []string {
 	return shown
 }
 
-// copy copies it to a Mac, from Hugging Face where from is empty, and gives the Mac that has
-// it then.
-func (g *getting) copy(ctx context.Context, from api.NodeID, to string, line func(string), begun chan<- modelCopy) (api.NodeID, error) {
-	params := api.ModelCopyParams{ModelSelect: g.sel, Node: api.NodeRef(from), To: api.NodeRef(to)}
+// copy copies a revision of it to a Mac, from Hugging Face where from is empty, and gives the
+// Mac that has it then.
+func (g *getting) copy(ctx context.Context, from api.NodeID, revision, to string, line func(string), begun chan<- modelCopy) (api.NodeID, error) {
+	params := api.ModelCopyParams{ModelSelect: api.ModelSelect{Model: g.sel.Model, Revision: revision}, Node: api.NodeRef(from), To: api.NodeRef(to)}
 	done, err := g.run.copyModelTo(ctx, g.client, params, line, begun)
 	if err != nil {
 		return "", err
@@ -180,18 +180,10 @@ func (g *getting) copy(ctx context.Context, from api.NodeID, to string, line fun
 // behind copies what another Mac is getting; where that cannot be, it copies once the other has
 // ended.
 func (g *getting) behind(ctx context.Context, before modelCopy, ended <-chan struct{}, to string, line func(string)) error {
-	params := api.ModelCopyParams{ModelSelect: g.sel, Node: api.NodeRef(before.To), To: api.NodeRef(to)}
-	early := params
-	early.Revision = before.Progress.Revision
-	done, err := g.run.copyModelTo(ctx, g.client, early, line, nil)
+	_, err := g.copy(ctx, before.To, before.Progress.Revision, to, line, nil)
 	if err != nil && ctx.Err() == nil {
 		<-ended
-		done, err = g.run.copyModelTo(ctx, g.client, params, line, nil)
-	}
-	if err == nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.whole = append(g.whole, done)
+		_, err = g.copy(ctx, before.To, g.sel.Revision, to, line, nil)
 	}
 	return err
 }

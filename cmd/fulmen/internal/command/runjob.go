@@ -229,11 +229,8 @@ func (r *run) envCommand() *cobra.Command {
 }
 
 func (r *run) preflight(ctx context.Context, c *client.Client, program api.Program, nodes []string, wantsMLX bool) error {
-	params := api.JobPreflightParams{Program: program}
+	params := api.JobPreflightParams{Program: program, Nodes: nodeRefs(nodes)}
 	params.Program.Stdin = api.StdinNone
-	for _, n := range nodes {
-		params.Nodes = append(params.Nodes, api.NodeRef(n))
-	}
 	result, err := client.Call[api.JobPreflightResult](ctx, c, "job.preflight", params)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +88,7 @@ func (s *service) params(a App) (p api.InstanceApplyParams, err error) {
 	p.Instance = api.InstanceSpec{
 		Name: s.job.Name, Model: s.job.Model, Engine: s.engine, Sharding: s.job.Sharding, Backend: q.Backend, Ranks: q.Ranks, MinNodes: q.MinNodes, MaxNodes: q.MaxNodes,
 		MemoryBytes: q.MemoryBytes, Networks: q.Networks, Port: s.port, Environment: program.Environment, Home: program.Home, Variables: program.Variables,
-		Nodes: refs(s.nodes), ExcludedNodes: refs(s.excluded),
+		Nodes: nodeRefs(s.nodes), ExcludedNodes: nodeRefs(s.excluded),
 	}
 	if strings.ContainsRune(s.engine, filepath.Separator) { // a file, which the daemon need not be able to read
 		text, err := os.ReadFile(s.engine)
@@ -99,13 +98,6 @@ func (s *service) params(a App) (p api.InstanceApplyParams, err error) {
 		p.Instance.Engine, p.Instance.EngineFile = strings.TrimSuffix(filepath.Base(s.engine), ".toml"), string(text)
 	}
 	return p, nil
-}
-
-func refs(words []string) (all []api.NodeRef) {
-	for _, word := range words {
-		all = append(all, api.NodeRef(word))
-	}
-	return all
 }
 
 // serve declares a service, and waits until it is ready.
@@ -153,62 +145,35 @@ func (r *run) untilReady(ctx context.Context, c *client.Client, id api.JobID, na
 	if err != nil {
 		return err
 	}
-	var job api.Job
-	ranks := map[int]api.Rank{}
-	take := func(documents ...api.Document) error {
-		for _, d := range documents {
-			var now api.Job
-			var rank api.Rank
-			switch {
-			case d.Kind == api.KindJob:
-				if err := d.Decode(&now); err != nil {
-					return err
-				}
-				job = now
-			case d.Kind == api.KindRank && d.Decode(&rank) == nil:
-				ranks[rank.Rank] = rank
-			}
-		}
-		return nil
-	}
+	var state jobState
 	isOver, shown := false, ""
 	line := r.workLine("")
 	defer line.clear()
-	look := func() {
-		of := slices.Collect(func(yield func(api.Rank) bool) {
-			for n := range len(ranks) {
-				if rank := ranks[n]; rank.Attempt == job.Attempt && !yield(rank) {
-					return
-				}
-			}
-		})
-		if now := r.view().Progress(job, of, names); now != shown && r.Terminal {
+	take := func(documents ...api.Document) {
+		state.apply(documents)
+		if now := state.words(r.view(), names); now != shown && r.Terminal {
 			shown = now
 			line.of(0)(now)
 		}
-		isOver = job.Phase.Ended() || show.IsReady(job)
+		isOver = state.job.Phase.Ended() || show.IsReady(state.job)
 	}
-	if err := take(append([]api.Document{first.Job}, first.Ranks...)...); err != nil {
-		return err
-	}
-	look()
+	take(append([]api.Document{first.Job}, first.Ranks...)...)
 	for change, err := range changes {
 		if !isOver && err == nil {
-			err = take(change.Put...)
-			look()
+			take(change.Put...)
 		}
 		switch {
 		case err != nil && !isOver:
 			return err
 		case isOver:
-			return r.served(job, names)
+			return serviceEnd(state.job, names)
 		}
 	}
-	return r.served(job, names)
+	return serviceEnd(state.job, names)
 }
 
-// served is nothing, or why a service has ended.
-func (r *run) served(job api.Job, names show.Names) error {
+// serviceEnd is nothing, or why a service has ended.
+func serviceEnd(job api.Job, names show.Names) error {
 	if job.Phase.Ended() {
 		return withStatus{api.ExitFailed, show.Outcome(job, nil, names)}
 	}
