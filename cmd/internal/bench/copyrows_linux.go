@@ -179,22 +179,10 @@ func (c *copied) copy(ctx context.Context) (took, cpu time.Duration, err error) 
 		return 0, 0, err
 	}
 	began := time.Now()
-	params := api.ModelCopyParams{ModelSelect: api.ModelSelect{Model: benchModel}, Node: api.NodeRef(c.members[1].ID)}
-	_, changes, err := client.Stream[api.ModelCopyStarted, api.ModelCopied](ctx, c.members[0].Client, "model.copy", params)
-	if err != nil {
-		return 0, 0, err
-	}
-	var last api.ModelProgress
-	if err := client.ToEnd(changes, func(m api.ModelCopied) bool {
-		last = m.Progress
-		return m.Terminal
-	}); err != nil {
+	if err := c.fetch(ctx, 0, 1, make(chan struct{})); err != nil {
 		return 0, 0, err
 	}
 	took = time.Since(began)
-	if last.Error != nil {
-		return 0, 0, last.Error
-	}
 	after, err := c.spent()
 	return took, after - before, err
 }
