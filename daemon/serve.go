@@ -216,6 +216,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			return d.logs.Read(c, p)
 		}),
 	}
+	jobs := methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}
 	for _, of := range []server.Handlers{
 		view.Methods{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown, Trusted: d.trusted,
@@ -237,11 +238,8 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			Node: d.node, Roster: d.roster, Policy: d.policy, Nodes: d.nodes, Ledger: d.ledger, Clock: d.platform.Clock,
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
-		methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}.Handlers(),
-		methods.Instances{
-			Jobs: methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")},
-			Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Engines: d.folders.EnginesFolder(), Log: d.logs.Part("job"),
-		}.Handlers(),
+		jobs.Handlers(),
+		methods.Instances{Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Engines: d.folders.EnginesFolder(), Log: jobs.Log}.Handlers(),
 		methods.Models(d.identity.Node, d.models, d.nodes.Find, d.node.Reached),
 		methods.RDMA(rdma.Commands{
 			Owner: d.rdma, Requests: d.requests, UserActions: d.userActions, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,

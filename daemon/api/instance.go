@@ -7,7 +7,7 @@ func instanceMethods() []MethodInfo {
 		method[Empty, InstanceListResult]("instance.list", ClassUser, "",
 			"The instances that the caller has declared on this Mac."),
 		method[InstanceSelect, Empty]("instance.delete", ClassUser, "",
-			"Ends an instance in order, and forgets it with all that it was before.."),
+			"Ends an instance in order, and forgets it with all that it was before."),
 	}
 }
 

@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"iter"
+	"time"
+)
 
 const (
 	// KeptInARow is how often in a row a kept job may end for one cause until it counts as failed.
@@ -36,16 +39,19 @@ type Probe struct {
 	FailureThreshold int `json:"failure_threshold,omitempty"`
 }
 
-// All are those that there are, by their names.
-func (p *Probes) All() map[string]Probe {
-	out := map[string]Probe{}
-	if p == nil {
-		return out
-	}
-	for name, one := range map[string]*Probe{"startup": p.Startup, "readiness": p.Readiness, "liveness": p.Liveness} {
-		if one != nil {
-			out[name] = *one
+// All are those that there are, with their names.
+func (p *Probes) All() iter.Seq2[string, *Probe] {
+	return func(yield func(string, *Probe) bool) {
+		if p == nil {
+			return
+		}
+		for _, one := range []struct {
+			name  string
+			probe *Probe
+		}{{"startup", p.Startup}, {"readiness", p.Readiness}, {"liveness", p.Liveness}} {
+			if one.probe != nil && !yield(one.name, one.probe) {
+				return
+			}
 		}
 	}
-	return out
 }

@@ -91,8 +91,8 @@ func Serve(r *api.JobRequest, port int, sharding api.Sharding) {
 	if r.Probes == nil { // that it takes connections is the least
 		r.Probes = &api.Probes{Readiness: &api.Probe{}}
 	}
-	for _, p := range []*api.Probe{r.Probes.Startup, r.Probes.Readiness, r.Probes.Liveness} {
-		if p != nil && p.Port == 0 {
+	for _, p := range r.Probes.All() {
+		if p.Port == 0 {
 			p.Port = port
 		}
 	}

@@ -21,10 +21,12 @@ func TestEnginesOfFulmen(t *testing.T) {
 		tensor, pipeline := r, r
 		Serve(&tensor, 8081, api.ShardingTensor)
 		is.Equal(tensor.Publish, []api.Publish{{Port: 8081}})
+		probes := 0
 		for _, p := range tensor.Probes.All() {
 			is.Equal(p.Port, 8081)
+			probes++
 		}
-		is.True(len(tensor.Probes.All()) > 0)
+		is.True(probes > 0)
 		is.True(strings.Contains(strings.Join(tensor.Program.Command, " "), "8081"))
 		Serve(&pipeline, 8081, api.ShardingPipeline)
 		is.Equal(pipeline.Program.Command, append(tensor.Program.Command[:len(tensor.Program.Command):len(tensor.Program.Command)], "--pipeline"))

@@ -4705,7 +4705,7 @@ export interface Methods {
   "instance.apply": { params: InstanceApplyParams; result: InstanceApplyResult; class: "user"; notifies: never };
   /** The instances that the caller has declared on this Mac. */
   "instance.list": { params: EmptyParams; result: InstanceListResult; class: "user"; notifies: never };
-  /** Ends an instance in order, and forgets it with all that it was before.. */
+  /** Ends an instance in order, and forgets it with all that it was before. */
   "instance.delete": { params: InstanceSelect; result: Empty; class: "user"; notifies: never };
   /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
