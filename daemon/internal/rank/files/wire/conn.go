@@ -21,9 +21,12 @@ type Conn struct {
 	err error // the first of what was written
 }
 
+// bufferBytes is for small frames: most of a large one goes past the buffer, uncopied.
+const bufferBytes = 16 << 10
+
 // NewConn makes a connection of two streams.
 func NewConn(r io.Reader, w io.Writer) *Conn {
-	return &Conn{r: bufio.NewReaderSize(r, MaxFrameBytes+headBytes), w: bufio.NewWriterSize(w, MaxFrameBytes+headBytes)}
+	return &Conn{r: bufio.NewReaderSize(r, bufferBytes), w: bufio.NewWriterSize(w, bufferBytes)}
 }
 
 // Read reads the next frame. The bytes hold until the next call. A stream that
