@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,20 +66,13 @@ func (b *run) copyRows() error {
 			return err
 		}
 	}
-	for _, m := range c.members {
-		if err := m.SetRate("lan0", rates[0]); err != nil {
-			return err
-		}
-	}
 	return b.copyChainRows(c, b.left())
 }
 
 // copyRowsAt are those of a path of a rate, in bytes a second.
 func (b *run) copyRowsAt(c *copied, rate uint64, within time.Duration) error {
-	for _, m := range c.members {
-		if err := m.SetRate("lan0", rate); err != nil {
-			return err
-		}
+	if err := c.setRate(rate); err != nil {
+		return err
 	}
 	var speeds, plain, spent, alone []float64
 	name := fmt.Sprintf("a model over %d Gb/s", rate*8/1e9)
@@ -91,7 +85,7 @@ func (b *run) copyRowsAt(c *copied, rate uint64, within time.Duration) error {
 		if err != nil {
 			return err
 		}
-		least, err := hashesAndTLS(c.size)
+		least, err := c.least()
 		speeds, plain = append(speeds, float64(c.size)/took.Seconds()/1e6), append(plain, over)
 		spent, alone = append(spent, cpu.Seconds()), append(alone, least.Seconds())
 		return err
@@ -107,6 +101,16 @@ func (b *run) copyRowsAt(c *copied, rate uint64, within time.Duration) error {
 			newRow(name+", processor time", Median(Ratios(spent, alone)), "times that alone", Lower, new(1.3), "TLS and the hashes alone", method),
 		}
 	})
+}
+
+// setRate bounds what each Mac sends, in bytes a second.
+func (c *copied) setRate(rate uint64) error {
+	for _, m := range c.members {
+		if err := m.SetRate("lan0", rate); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepare gives the second Mac a model that it shares, and both caches of their own.
@@ -202,6 +206,34 @@ func (c *copied) spent() (total time.Duration, err error) {
 		total += time.Duration(s.UTime+s.STime+uint(s.CUTime+s.CSTime)) * (time.Second / perSecond)
 	}
 	return total, nil
+}
+
+// least is what hashes and TLS alone spend on the same path.
+func (c *copied) least() (time.Duration, error) {
+	var listener net.Listener
+	err := c.members[0].Space.Do(func() (err error) {
+		listener, err = net.Listen("tcp", "10.77.0.1:0")
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer listener.Close()
+	var sender net.Conn
+	err = c.members[1].Space.Do(func() (err error) {
+		sender, err = net.Dial("tcp", listener.Addr().String())
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	defer sender.Close()
+	receiver, err := listener.Accept()
+	if err != nil {
+		return 0, err
+	}
+	defer receiver.Close()
+	return hashesAndTLS(c.size, sender, receiver)
 }
 
 // iperf is the rate of one connection of iperf3 from the second Mac to the first, in MB
