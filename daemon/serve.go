@@ -45,6 +45,9 @@ func (d *daemon) serve(ctx context.Context) error {
 		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: api.Schema(), Assets: assets.Dashboard(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
+	scraped := metrics.Watching{Clock: d.platform.Clock, Want: func() func() {
+		return d.ledger.Want(ledger.Filter{Kinds: []api.Kind{api.KindMemory, api.KindSystem}})
+	}}
 	config.Metrics = metrics.Handler(metrics.Source{
 		Version: d.options.Version, Node: d.identity.Node,
 		Nodes: func() api.NodeListResult { return d.nodes.Current().List() },
@@ -62,6 +65,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			return all
 		},
 		Missed: d.facts.Missed,
+		Watch:  scraped.Scrape,
 	})
 	calls := audit.Calls{Log: d.audit, May: d.sharing.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
 		if id != "" {

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"context"
 	"flag"
 	"io"
 	"net/http/httptest"
@@ -39,25 +40,34 @@ func sample(t *testing.T) Source {
 		doc(t, studio, api.KindMemory, "", api.Memory{TotalBytes: new(int64(512 << 30)), UsedBytes: new(int64(100 << 30))}),
 		doc(t, studio, api.KindGPUProfile, "", api.GPUProfile{MeasuredAt: at, Device: api.MLXDeviceMetal, FP16TFLOPS: new(26.3), MemoryBytesPerS: new(int64(742e9)), DeviceName: evil}),
 		doc(t, book, api.KindGPUProfile, "", api.GPUProfile{MeasuredAt: at, Device: api.MLXDevice(evil), FP16TFLOPS: new(7.0)}),
-		doc(t, book, api.KindSystem, "", api.System{PackagePowerWatts: new(41.5), GPUUseRatio: new(0.0)}),
-		doc(t, book, api.KindCondition, "link_below_ports/"+string(book)+":1", api.Condition{Severity: api.SeverityWarning, Text: evil}),
+		doc(t, studio, api.KindSystem, "", api.System{PackagePowerWatts: new(41.5), GPUUseRatio: new(0.0)}),
+		doc(t, book, api.KindSystem, "", api.System{PackagePowerWatts: new(77.7)}),
+		doc(t, book, api.KindMemory, "", api.Memory{UsedBytes: new(int64(77 << 30))}),
+		doc(t, book, api.KindCondition, "link_below_ports/"+string(book)+":1", api.Condition{Code: api.ReasonLinkBelowPorts, Severity: api.SeverityWarning, Text: evil}),
+		doc(t, book, api.KindCondition, "another", api.Condition{Code: api.Reason(evil), Severity: api.SeverityInfo}),
 		doc(t, book, api.KindCondition, "on_battery", api.Condition{Severity: api.Severity(evil)}),
 		doc(t, studio, api.KindJob, "j4k2m9xq7", map[string]any{"phase": api.JobRunning}),
 		doc(t, studio, api.KindJob, "j4k2m9xq8", "no job"),
+	}
+	link, err := api.NewLinkID(api.LinkEnd{Node: studio, PortNumber: 1}, api.LinkEnd{Node: book, PortNumber: 2})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return Source{
 		Version: "1.0.0", Node: studio,
 		Nodes: func() api.NodeListResult {
 			return api.NodeListResult{Totals: api.Totals{Members: 2, Nodes: 1}, Nodes: []api.NodeView{
-				{Node: studio, ShortName: evil, Liveness: api.LivenessAlive}, {Node: book, Liveness: api.LivenessUnreachable, Simulated: true},
+				{Node: studio, ShortName: "studio", Liveness: api.LivenessAlive}, {Node: book, ShortName: quoted, Liveness: api.LivenessUnreachable, Simulated: true},
 			}}
 		},
 		Links: func() api.LinkListResult {
 			key := func(name string) api.LinkRowKey {
 				return api.LinkRowKey{From: studio, To: book, Transport: api.TransportSocket, Name: name}
 			}
-			return api.LinkListResult{Rows: []api.LinkRow{
-				{LinkRowKey: key(string(book) + "/10.0.0.2"), Kind: api.LinkEthernet, UpBitsPerS: new(int64(9.4e9)), DownBitsPerS: new(int64(9.3e9)),
+			return api.LinkListResult{Cables: []api.Cable{
+				{Link: link, Kind: api.LinkTB5, Verdict: api.VerdictSlow}, {Kind: api.LinkTB5, Verdict: api.VerdictGood},
+			}, Rows: []api.LinkRow{
+				{LinkRowKey: key(string(book) + "/10.0.0.2"), Kind: api.LinkTB5, Link: link, UpBitsPerS: new(int64(9.4e9)), DownBitsPerS: new(int64(9.3e9)),
 					RTTUS: new(210.5), JitterUS: new(4.0), LossRatio: new(0.0), MeasuredAt: at, Verdict: api.VerdictGood},
 				{LinkRowKey: key(string(book) + "/10.0.0.3"), Kind: api.LinkKind(evil), Verdict: api.VerdictUnknown},
 				{LinkRowKey: key(evil), Kind: api.LinkEthernet, UpBitsPerS: new(int64(1)), Verdict: api.VerdictDown},
@@ -68,10 +78,14 @@ func sample(t *testing.T) Source {
 			return []Measurements{{Kind: api.KindGPUProfile, IsAsked: true, State: api.MeasureDone, Count: 3}}
 		},
 		Missed: func() uint64 { return 2 },
+		Watch:  func(context.Context) {},
 	}
 }
 
-// A scrape shows what is known, and no text of people.
+// quoted is a name that would be more than a label if it were not quoted.
+const quoted = "book\"} 1\nfulmen_owned 1 \xff"
+
+// A scrape shows what is known, and of people's texts the names alone.
 func TestScrape(t *testing.T) {
 	is := is.New(t)
 	w := httptest.NewRecorder()
@@ -86,10 +100,11 @@ func TestScrape(t *testing.T) {
 		}
 	}
 	text := strings.Join(own, "")
-	is.True(!strings.Contains(string(body), "evil") && !strings.Contains(string(body), "owned"))
+	is.True(!strings.Contains(string(body), "evil") && !strings.Contains(string(body), "\nfulmen_owned"))
 	is.True(strings.Contains(string(body), "go_goroutines"))
 	for _, line := range own { // ids, words, addresses and numbers
-		is.True(strings.HasPrefix(line, "# ") || regexp.MustCompile(`^fulmen_[a-z0-9_]+(\{([a-z]+="[A-Za-z0-9._:~%-]*",?)+\})? [0-9.e+]+\n$`).MatchString(line))
+		line = strings.ReplaceAll(line, `book\"} 1\nfulmen_owned 1 ?`, "book")
+		is.True(strings.HasPrefix(line, "# ") || regexp.MustCompile(`^fulmen_[a-z0-9_]+(\{([a-z_]+="[A-Za-z0-9._:~% -]*",?)+\})? [0-9.e+]+\n$`).MatchString(line))
 	}
 	path := filepath.Join("testdata", "metrics.txt")
 	if *update {
