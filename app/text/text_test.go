@@ -51,6 +51,23 @@ func TestTable(t *testing.T) {
 	is.Equal(Width("e\u0301"), 1)
 }
 
+// A table that is too wide loses columns in its order, then breaks its cells between words,
+// and at last stands as blocks; no word is lost but with its column.
+func TestDraw(t *testing.T) {
+	is := is.New(t)
+	table := NewTable("NAME", "ID", "EMPTY", "STATE").Less("ID")
+	table.Row("ada", "cpv0-cwyp", "-", "down: nobody answers for 10 s")
+	table.Mark("STATE", "SIMULATED")
+	draw := func(columns int) string { return table.Draw(Screen{Columns: columns}) }
+	is.Equal(draw(52), "NAME  ID         STATE (SIMULATED)\nada   cpv0-cwyp  down: nobody answers for 10 s\n")
+	is.Equal(draw(40), "NAME  STATE (SIMULATED)\nada   down: nobody answers for 10 s\n")
+	is.Equal(draw(25), "NAME  STATE (SIMULATED)\nada   down: nobody\n      answers for 10 s\n")
+	is.Equal(draw(16), "NAME         ada\nSTATE        down:\n(SIMULATED)  nobody\n             answers\n             for\n             10 s\n")
+	table.Row("bob", "-", "-", "alive")
+	is.Equal(draw(40), "NAME  STATE\nada   down: nobody answers for 10 s\n      SIMULATED\nbob   alive\n")
+	is.Equal(WrapSentences("One two three.\n  fulmen run -- a\n  Two is here.", 9), "One two\nthree.\n  fulmen run -- a\n  Two is\n  here.")
+}
+
 func TestClean(t *testing.T) {
 	is := is.New(t)
 	is.Equal(Clean("plain ü 张 👍"), "plain ü 张 👍")

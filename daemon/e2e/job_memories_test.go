@@ -42,7 +42,7 @@ func TestKindsOfMemory(t *testing.T) {
 		})
 	}
 	total := "64.0 GiB of unified memory, 80.0 GiB GPU memory of 1 machine, 96.0 GiB RAM of 1 machine, SIMULATED."
-	rows := []string{total, " alive SIMULATED 8.00 GiB of 64.0 GiB used ", " alive SIMULATED 80.0 GiB GPU memory, 30.0 GiB of 32.0 GiB RAM used ", " alive SIMULATED 8.00 GiB of 96.0 GiB RAM used "}
+	rows := []string{total, " alive 8.00 GiB of 64.0 GiB used ", " alive 80.0 GiB GPU memory, 30.0 GiB of 32.0 GiB RAM used ", " alive 8.00 GiB of 96.0 GiB RAM used "}
 	prints(rows, "nodes")
 	prints(rows, "status")
 	plan := []string{"plan", "--backend", "ring", "-n", "2", "--network", "192.168.1.0/24", "--memory"}

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/term"
 
 	"fulmen/app/browser"
+	"fulmen/app/text"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -32,8 +34,9 @@ type App struct {
 	Out, Err io.Writer
 	// Terminal says that Err is one, on which lines can be drawn over.
 	Terminal bool
-	// Screen says that Out is one.
-	Screen bool
+	// Screen says that Out is one, Columns how wide it is now; 0 where that is not known.
+	Screen  bool
+	Columns func() int
 	// Environment says where the daemon may be.
 	Environment api.Environment
 	// Executable is the path of this program, beside which others lie; empty
@@ -84,8 +87,16 @@ func Process(version string) App {
 		Environment: client.Process(), Executable: path, Now: time.Now,
 		Folder: folder, Signals: processSignals, Browse: browser.Open,
 	}
+	out := int(os.Stdout.Fd())
+	a.Columns = func() int {
+		columns, _, err := term.GetSize(out)
+		if err != nil {
+			return 0
+		}
+		return columns
+	}
 	if a.InTerminal {
-		a.Console = console{in: in, out: int(os.Stdout.Fd())}
+		a.Console = console{in: in, out: out}
 	}
 	return a
 }
@@ -117,4 +128,26 @@ func processSignals(which ...os.Signal) (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 8)
 	signal.Notify(c, which...)
 	return c, func() { signal.Stop(c) }
+}
+
+// The values of --color.
+const (
+	colorAuto   = "auto"
+	colorAlways = "always"
+	colorNever  = "never"
+)
+
+// screen is what a text for people is made for: the terminal where it goes to one, and a file
+// of any width elsewhere.
+func (r *run) screen(to io.Writer) (s text.Screen) {
+	isTerminal := r.Screen && to == r.Out
+	if isTerminal && !r.wide && r.Columns != nil {
+		s.Columns = r.Columns()
+	}
+	getenv := r.Environment.Getenv
+	isAuto := isTerminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	if r.color == colorAlways || r.color != colorNever && isAuto {
+		s.Style = show.Style
+	}
+	return s
 }

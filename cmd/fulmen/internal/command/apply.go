@@ -106,7 +106,7 @@ func applyWords(w *show.Page, params api.JobApplyParams, result api.JobApplyResu
 	for _, change := range result.Changes {
 		table.Row("  "+change.Field, cmp.Or(change.From, "-"), "->", cmp.Or(change.To, "-"))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // wrongFile is a file that is no job's, as the end of a command line that makes no

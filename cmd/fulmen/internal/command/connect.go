@@ -126,7 +126,7 @@ func (r *run) answer(result any, words func(*show.Page)) error {
 
 // print writes words for people.
 func (r *run) print(to io.Writer, words func(*show.Page)) error {
-	var page show.Page
+	page := show.Page{Screen: r.screen(to)}
 	words(&page)
 	_, err := io.WriteString(to, page.String())
 	return err

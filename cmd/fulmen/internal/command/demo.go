@@ -157,7 +157,7 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 		if r.json {
 			return nil
 		}
-		var page show.Page
+		page := show.Page{Screen: r.screen(r.Out)}
 		r.view().Demo(&page, s)
 		return screen.draw(page.String())
 	}

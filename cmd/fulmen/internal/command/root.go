@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type run struct {
 	App
 	json  bool
 	wide  bool
+	color string
 	began bool // the command line made sense and a command was begun
 }
 
@@ -37,7 +39,7 @@ func (a App) Run(ctx context.Context, args []string) int {
 	case err == nil:
 		return api.ExitOK
 	case !r.began:
-		r.explain(usage("%v", err))
+		r.explain(mistyped(err))
 		return api.ExitUsage
 	}
 	r.explain(err)
@@ -48,6 +50,16 @@ func (a App) Run(ctx context.Context, args []string) int {
 		return ended.status
 	}
 	return api.ExitFailed
+}
+
+// mistyped is a command line that cobra does not take, with the commands that it takes it for.
+func mistyped(err error) error {
+	message, similar, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	out := usage("%s", message)
+	if names := strings.Fields(similar); len(names) > 0 {
+		return withStatus{api.ExitUsage, advised(api.AsError(out), "Did you mean "+strings.Join(names, " or ")+"? See: fulmen help")}
+	}
+	return out
 }
 
 func (r *run) root() *cobra.Command {
@@ -72,13 +84,17 @@ func (r *run) root() *cobra.Command {
 			if err := c.ValidateFlagGroups(); err != nil { // which cobra does after this only
 				return err
 			}
+			if !slices.Contains([]string{colorAuto, colorAlways, colorNever}, r.color) {
+				return fmt.Errorf("--color is auto, always or never, not %q", r.color)
+			}
 			r.began = true
 			return nil
 		},
 	}
 	flags := root.PersistentFlags()
 	flags.BoolVar(&r.json, "json", false, "print the API's own result objects as JSON")
-	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
+	flags.BoolVar(&r.wide, "wide", false, "more columns, however wide the terminal is, and why something is unknown")
+	flags.StringVar(&r.color, "color", colorAuto, "color what says how something is: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.AddCommand(
 		r.statusCommand(), r.dashboardCommand(), r.nodesCommand(), r.topologyCommand(), r.exportCommand(), r.linksCommand(), r.rdmaCommand(), r.modelsCommand(), r.watchCommand(), r.eventsCommand(), r.measureCommand(), r.benchCommand(), r.doctorCommand(),
 		r.runCommand(), r.serveCommand(), r.applyCommand(), r.deleteCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),

@@ -75,7 +75,7 @@ func TestSiblingIsPassedOn(t *testing.T) {
 		{"what is no JSON", `echo half`, []string{"topology", "--scenario", "x"}, 1, "",
 			"fulmen: This version of fulmen does not understand what fulmend says about the scenario.\n  Install fulmen and fulmend from the same release: fulmen version\n"},
 		{"a cluster", `echo '{"nodes":[{"node":"j79r4zr55xd4ph64","short_name":"a","simulated":true,"liveness":"alive","since":"2026-05-01T12:00:00.000Z"}],"docs":[],"links":{"cables":[],"rows":[]}}'`,
-			[]string{"topology", "--scenario", "x"}, 0, "a  SIMULATED\n  no Thunderbolt ports are known\n\n1 node, 0 cables, 0 paths, SIMULATED.\n", ""},
+			[]string{"topology", "--scenario", "x"}, 0, "1 node, 0 cables, 0 paths, SIMULATED.\n\na\n  no Thunderbolt ports are known\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)

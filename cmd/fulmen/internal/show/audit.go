@@ -30,7 +30,7 @@ func (v View) Audit(w *Page, entries []api.AuditEntry, nodes []api.NodeView) {
 		table.Row(at(e.First), string(e.Why), people.did(e, last, v.Wide))
 		dropped += e.Dropped
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	if dropped > 0 {
 		fmt.Fprintf(w, "%d older calls were dropped to make room.\n", dropped)
 	}

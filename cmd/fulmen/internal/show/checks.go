@@ -25,7 +25,8 @@ func (v View) Checks(w *Page, checks []api.DoctorCheck) {
 			table.Row("", c.Remedy)
 		}
 	}
-	fmt.Fprintf(w, "%s\n%s\n", table, end)
+	w.Table(table)
+	fmt.Fprintf(w, "\n%s\n", end)
 }
 
 // Hardware writes what was compared, a line for each fact.
@@ -37,7 +38,8 @@ func (v View) Hardware(w *Page, checks []api.DoctorCheck) {
 		count[mark]++
 		table.Row(mark, v.withReason(c.Text, c.Reason))
 	}
-	fmt.Fprintf(w, "%s\n%d agree, %d differ, %d are unknown.\n", table, count["agree"], count["differ"], count[text.Unknown])
+	w.Table(table)
+	fmt.Fprintf(w, "\n%d agree, %d differ, %d are unknown.\n", count["agree"], count["differ"], count[text.Unknown])
 }
 
 // mark is the mark of a check.
@@ -65,7 +67,7 @@ func (v View) Report(w *Page, r api.DaemonReportResult) {
 	for _, f := range r.Files {
 		table.Row(f.Name, strconv.Itoa(strings.Count(f.Text, "\n")), text.Bytes(int64(len(f.Text))))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	var out []string
 	for _, sort := range slices.Sorted(maps.Keys(r.Redacted)) {
 		out = append(out, fmt.Sprintf("%s %d times", text.Clean(sort), r.Redacted[sort]))

@@ -25,7 +25,8 @@ func (v View) Config(w *Page, l api.DaemonConfigResult) {
 	if left > 0 {
 		rest = fmt.Sprintf("; %d keys are empty, and --wide shows them", left)
 	}
-	fmt.Fprintf(w, "%s\n* set in %s%s\n", table, text.Clean(l.File), rest)
+	w.Table(table)
+	fmt.Fprintf(w, "\n* set in %s%s\n", text.Clean(l.File), rest)
 	if l.Error != nil {
 		w.Line("The file has an error, so the settings from before stay in effect: " + l.Error.Message)
 	}
@@ -104,5 +105,5 @@ func (v View) Tokens(w *Page, all []api.TokenInfo) {
 		}
 		table.Row(t.Name, text.Ago(v.Now, t.CreatedAt.Time), text.Ago(v.Now, t.UsedAt.Time), valid)
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }

@@ -17,7 +17,7 @@ const maxMissing = 3
 
 // Demo writes a simulated cluster as its Macs see it.
 func (v View) Demo(w *Page, s demo.State) {
-	table := text.NewTable("MAC", "ID", "STATE", "SEEN BY", "MEMORY", "GPU", "PATHS")
+	table := text.NewTable("MAC", "ID", "STATE", "SEEN BY", "MEMORY", "GPU", "PATHS").Less("ID", "GPU", "SEEN BY", "MEMORY")
 	for _, n := range s.Nodes {
 		state := cmp.Or(string(n.Liveness), "starting")
 		if n.Ended != "" {
@@ -33,7 +33,7 @@ func (v View) Demo(w *Page, s demo.State) {
 		}
 		table.Row(n.Mac, n.ID.Display(), state, fmt.Sprintf("%d of %d", n.SeenBy, len(s.Nodes)-1), memory, gpu, orNone(pathCounts(n.Paths)))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	fmt.Fprintf(w, "\n%s SIMULATED.\n", text.Clean(demoVerdict(s)))
 }
 

@@ -17,7 +17,17 @@ type View struct {
 }
 
 // Page is a text for people in the making.
-type Page struct{ strings.Builder }
+type Page struct {
+	strings.Builder
+	// Screen is what it is made for.
+	Screen text.Screen
+}
+
+// Table adds a table, as the screen shows it.
+func (p *Page) Table(t interface{ Draw(text.Screen) string }) { p.WriteString(t.Draw(p.Screen)) }
+
+// String is the text, its sentences broken where the screen ends.
+func (p *Page) String() string { return text.WrapSentences(p.Builder.String(), p.Screen.Columns) }
 
 // Line adds a line, made harmless.
 func (p *Page) Line(s string) { p.WriteString(text.Clean(s) + "\n") }

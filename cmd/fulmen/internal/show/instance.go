@@ -19,14 +19,14 @@ func (v View) Instances(w *Page, all []api.Instance, n Names) {
 		w.Line("You serve no model. Begin with: fulmen serve MODEL")
 		return
 	}
-	table := text.NewTable("NAME", "MODEL", "ENGINE", "ADDRESS", "ATTEMPT", "STATE")
+	table := text.NewTable("NAME", "MODEL", "ENGINE", "ADDRESS", "ATTEMPT", "STATE").Less("ENGINE", "ATTEMPT", "MODEL")
 	for _, one := range all {
 		table.Row(one.Name, join(" at ", one.Model.Model, one.Model.Revision), one.Engine, one.URL, fmt.Sprint(one.Attempt), instanceState(one, n))
 		if end := one.LastEnd; end != nil {
 			table.Span("  the attempt before ended: " + sentence(explained(end.Reason, end.Message)))
 		}
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 func instanceState(i api.Instance, n Names) string {

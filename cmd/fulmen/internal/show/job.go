@@ -50,7 +50,7 @@ func (v View) Job(w *Page, j api.Job, ranks []api.Rank, n Names) {
 	line("home", n.Of(j.Home)+epoch(j.Epoch))
 	line("labels", pairs(spec.Labels))
 	line("ports", ports(spec.Publish, ranks))
-	fmt.Fprint(w, table)
+	w.Table(table)
 	if a := Current(j); a != nil && a.Plan != nil {
 		w.Line("")
 		v.planned(w, *a.Plan, n)
@@ -161,7 +161,7 @@ func (v View) rankTable(w *Page, j api.Job, ranks []api.Rank, n Names) {
 	if len(ranks) == 0 {
 		return
 	}
-	table := text.NewTable("RANK", "NODE", "PHASE", "PID", "EXIT", "CPU", "MEMORY", "PRINTED")
+	table := text.NewTable("RANK", "NODE", "PHASE", "PID", "EXIT", "CPU", "MEMORY", "PRINTED").Less("PID", "CPU", "PRINTED", "MEMORY")
 	for _, r := range ranks {
 		cpu := given(r.Usage, func(u api.Usage) string {
 			return text.Duration(time.Duration((u.UserS + u.SystemS) * float64(time.Second)))
@@ -184,7 +184,8 @@ func (v View) rankTable(w *Page, j api.Job, ranks []api.Rank, n Names) {
 		table.Row(strconv.Itoa(r.Rank), nodeOfRank(j, r.Rank, n), join(": ", phase, explained(r.Reason, r.Message)),
 			some(r.PID, strconv.Itoa), exitWord(r.Exit), cpu, memory, printed)
 	}
-	fmt.Fprintf(w, "\n%s", table)
+	w.Line("")
+	w.Table(table)
 }
 
 // nodeOfRank is where a rank of the current attempt runs.
@@ -230,7 +231,8 @@ func (v View) attempts(w *Page, j api.Job) {
 		}
 		table.Row(number, started, took, given(a.ExitCode, strconv.Itoa), orNone(why))
 	}
-	fmt.Fprintf(w, "\n%s", table)
+	w.Line("")
+	w.Table(table)
 }
 
 // alikes are the attempts, of several that failed alike in a row the first and the last.
@@ -271,7 +273,8 @@ func (v View) phases(w *Page, j api.Job) {
 		}
 		table.Row(string(p.Phase), some(p.Attempt, strconv.Itoa), clock(p.At), took)
 	}
-	fmt.Fprintf(w, "\n%s", table)
+	w.Line("")
+	w.Table(table)
 }
 
 // clock is a time of the day, to the millisecond.
@@ -297,11 +300,12 @@ func (v View) Jobs(w *Page, list []api.JobSummary, all bool, n Names) {
 		return
 	}
 	table := v.table("JOB", "NAME", "OF", "STATE", "RANKS", "NODES", "SUBMITTED", "+BACKEND", "+MEMORY", "+ATTEMPT")
+	table.Less("OF", "RANKS", "SUBMITTED")
 	for _, j := range list {
 		table.Row(j.Job.String(), j.Name, person(j.Principal, n)+choose(j.Mine, " *", ""), jobPhase(j), some(j.Ranks, strconv.Itoa), orNone(n.List(j.Nodes)),
 			text.Ago(v.Now, j.SubmittedAt.Time), orNone(string(j.Backend)), some(j.MemoryBytes, text.Bytes), strconv.Itoa(j.Attempt))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // list names several nodes.
@@ -364,7 +368,8 @@ func (v View) Published(w *Page, all []api.PublishedPort) {
 	for _, p := range all {
 		table.Row(choose(p.LAN, "lan:", "")+fmt.Sprint(p.Port), openAt(p), choose(p.Key != "", bearer(p), none))
 	}
-	fmt.Fprintf(w, "\n%s", table)
+	w.Line("")
+	w.Table(table)
 }
 
 // PublishedLines says the same in sentences, one a port.

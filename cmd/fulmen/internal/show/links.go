@@ -34,11 +34,14 @@ func (v View) cables(w *Page, list api.LinkListResult, n Names) {
 		return
 	}
 	table := v.table("CABLE", "+PLACES", "+INTERFACES", "KIND", "SPEED", "MEASURED", "THROUGH", "RDMA", "VERDICT")
+	table.Less("THROUGH", "KIND", "MEASURED")
 	for _, c := range list.Cables {
 		table.Row(n.cable(c), bothEnds(c, func(e api.CableEnd) string { return e.Place }), bothEnds(c, func(e api.CableEnd) string { return e.Interface }),
 			kindWord(c.Kind), cableSpeed(c), orNone(measured(c)), orNone(strings.Join(c.Hubs, ", ")), rdmaVerdict(c.RDMA), cableVerdict(c))
+		table.Mark("VERDICT", simulated(c.Simulated))
 	}
-	fmt.Fprintf(w, "%s\n%s.\n", table, cableCounts(list.Cables))
+	w.Table(table)
+	fmt.Fprintf(w, "\n%s.\n", cableCounts(list.Cables))
 	loops(w, list.Loops, n)
 }
 
@@ -67,14 +70,14 @@ func (v View) Link(w *Page, l api.LinkGetResult, nodes []api.NodeView) {
 	if len(c.Hubs) > 0 {
 		table.Row("through", strings.Join(c.Hubs, ", then "))
 	}
-	table.Row("verdict", cableVerdict(c))
+	table.Row("verdict", join(" ", cableVerdict(c), simulated(c.Simulated)))
 	for _, r := range c.Reasons {
 		if info, ok := api.LookupReason(r); ok && info.Remedy != "" {
 			table.Row("", info.Remedy)
 		}
 	}
 	table.Row("RDMA", join(": ", rdmaVerdict(l.RDMA.Verdict), l.RDMA.Text))
-	fmt.Fprint(w, table)
+	w.Table(table)
 	v.rdmaChecks(w, l.RDMA.Checks, n)
 	if l.Rows = withUntested(l.Rows, []api.Cable{c}); len(l.Rows) == 0 {
 		return
@@ -128,7 +131,7 @@ func (v View) rdmaChecks(w *Page, checks []api.RDMACheck, n Names) {
 			table.Row("", "", "", c.Remedy)
 		}
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // withUntested adds a row for every cable that is ready for RDMA and was never tested:
@@ -289,7 +292,7 @@ func cableVerdict(c api.Cable) string {
 	if c.Stale {
 		out += ", stale"
 	}
-	return join(" ", out, simulated(c.Simulated))
+	return out
 }
 
 // rdmaVerdict is whether a cable can do RDMA.

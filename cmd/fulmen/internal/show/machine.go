@@ -176,7 +176,7 @@ func (v View) result(w *Page, p api.GPUProfile, doc api.Document) {
 	at := p.Conditions
 	table.Row("under", v.or(join(", ", prefixed("MLX ", at.MLXVersion), prefixed("BLAS ", at.BLAS), prefixed("on ", string(at.PowerSource)),
 		prefixed("thermal state ", string(at.ThermalState)), took), doc, "conditions"))
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // spread is how well the runs agreed.

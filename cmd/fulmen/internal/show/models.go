@@ -19,11 +19,12 @@ func (v View) Models(w *Page, list api.ModelListResult, on string) {
 		w.Line("The account " + list.Account + " has no models on " + on + " in the folders that are looked into (models.folders).")
 	} else {
 		table := v.table("MODEL", "+REVISION", "+SOURCE", "SIZE", "NEEDS", "TYPE", "QUANTIZATION", "ON "+strings.ToUpper(on), "CHANGED")
+		table.Less("TYPE", "CHANGED", "QUANTIZATION")
 		for _, m := range list.Models {
 			table.Row(m.Model, orNone(short(m.Revision)), string(m.Source), text.Bytes(m.SizeBytes), v.needs(m), v.orWhy(m.ModelType, m, "architecture"),
 				v.quantization(m), v.completeness(m), ago(v, m.ModifiedAt))
 		}
-		fmt.Fprint(w, table)
+		w.Table(table)
 	}
 	if list.LeftOut > 0 {
 		w.Line(fmt.Sprintf("%d more not shown.", list.LeftOut))
@@ -41,6 +42,7 @@ func (v View) ModelsOfCluster(w *Page, all api.ModelClusterResult, own []api.Mod
 		}
 	}
 	table := v.table(heading...)
+	table.Less("TYPE", "QUANTIZATION", "NEEDS")
 	for _, one := range all.Models {
 		m := one.Model
 		row := []string{m.Model, orNone(short(m.Revision)), text.Bytes(m.SizeBytes), v.needs(m), v.orWhy(m.ModelType, m, "architecture"), v.quantization(m)}
@@ -52,7 +54,7 @@ func (v View) ModelsOfCluster(w *Page, all api.ModelClusterResult, own []api.Mod
 		table.Row(row...)
 	}
 	if len(all.Models) > 0 {
-		fmt.Fprint(w, table)
+		w.Table(table)
 	} else {
 		w.Line("There are no models on these Macs in the folders that are looked into (models.folders).")
 	}
@@ -125,12 +127,13 @@ func (v View) Model(w *Page, shown api.ModelShowResult) {
 	row("architecture", join(", ", m.Architecture, m.ModelType))
 	row("quantization", v.quantization(m))
 	row("changed", ago(v, m.ModifiedAt))
-	fmt.Fprintf(w, "%s\n", table)
+	w.Table(table)
+	w.Line("")
 	files := v.table("FILE", "SIZE", "+HASH")
 	for _, f := range shown.Files {
 		files.Row(f.Path, text.Bytes(f.SizeBytes), orNone(f.SHA256+f.GitSHA1))
 	}
-	fmt.Fprint(w, files)
+	w.Table(files)
 	if m.FileCount > len(shown.Files) {
 		w.Line(fmt.Sprintf("%d more not shown.", m.FileCount-len(shown.Files)))
 	}

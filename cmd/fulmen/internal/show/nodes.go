@@ -12,15 +12,18 @@ import (
 // Nodes writes a table of the nodes, and the totals where there are several.
 func (v View) Nodes(w *Page, list api.NodeListResult, docs []api.Document) {
 	table := v.table("NAME", "ID", "STATE", "MEMORY", "GPU", "CHIP", "+SYSTEM", "+MLX", "+SINCE", "+PATHS (RTT/2)")
+	table.Less("ID", "CHIP", "GPU")
 	for _, n := range list.Nodes {
 		f := facts{v, n.Node, docs}
 		var identity api.Identity
 		doc, _ := f.read(api.KindIdentity, &identity)
 		name := n.ShortName + choose(n.Self, " *", "")
-		table.Row(name, n.Node.Display(), join(" ", v.state(n), simulated(n.Simulated)), join(", ", f.memory(), stale(n)), f.gpuShort(),
+		table.Row(name, n.Node.Display(), v.state(n), join(", ", f.memory(), stale(n)), f.gpuShort(),
 			f.or(identity.Chip, doc, "chip"), f.system(identity, doc), f.mlx(identity, doc), n.Since.String(), v.pathsTo(n))
+		table.Mark("STATE", simulated(n.Simulated))
 	}
-	fmt.Fprintf(w, "%s\n%s\n", table, totals(list.Totals))
+	w.Table(table)
+	fmt.Fprintf(w, "\n%s\n", totals(list.Totals))
 }
 
 // state is whether a node is reached; of one that is not, for how long, and why.
@@ -113,7 +116,7 @@ func (v View) Node(w *Page, n api.NodeGetResult, t Topology) {
 		}
 		table.Row(heading, v.path(p))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	if !v.Wide {
 		return
 	}
@@ -127,7 +130,7 @@ func (v View) documents(w *Page, docs []api.Document) {
 	for _, d := range docs {
 		table.Row(string(d.Kind), d.Name, text.Ago(v.Now, d.At.Time), v.Summary(d))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // Peers is what fulmen peers shows. In JSON each field is the result of the
@@ -147,7 +150,7 @@ func (v View) Peers(w *Page, p Peers, all bool) {
 		views[n.Node] = n
 	}
 	called := p.Called()
-	table := text.NewTable("NAME", "ID", "STATE", "PATHS (RTT/2)", "ADDED")
+	table := text.NewTable("NAME", "ID", "STATE", "PATHS (RTT/2)", "ADDED").Less("ID", "ADDED")
 	members, removed := 0, 0
 	for _, m := range p.Peers.Members {
 		if m.RemovedBy != "" {
@@ -167,9 +170,10 @@ func (v View) Peers(w *Page, p Peers, all bool) {
 		if n.Self {
 			name += " *"
 		}
-		table.Row(name, m.Node.Display(), join(" ", state, simulated(n.Simulated)), v.pathsTo(n), v.added(m, called))
+		table.Row(name, m.Node.Display(), state, v.pathsTo(n), v.added(m, called))
+		table.Mark("STATE", simulated(n.Simulated))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	fmt.Fprintf(w, "\n%s\n", peerCount(members, removed, all))
 }
 
@@ -240,5 +244,5 @@ func (v View) Members(w *Page, members []api.Member, called Names) {
 	for _, m := range members {
 		table.Row("", called.Of(m.Node), m.Node.Display(), choose(m.AddedBy == m.Node, "", "added ")+v.added(m, called))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }

@@ -119,6 +119,7 @@ func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
 		heading[4] = "ADDRESS"
 	}
 	table := v.table(heading...)
+	table.Less("INTERFACES", "MEASURED", "ADDRESS", "RTT/2")
 	for _, r := range rows {
 		from, to := in.of(r)
 		between := none
@@ -126,9 +127,10 @@ func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
 			between = orUnknown(from) + " ~ " + orUnknown(to)
 		}
 		table.Row(n.Of(r.From), n.Of(r.To), kindWord(r.Kind), between, orNone(address(r.Name)), rate(r.UpBitsPerS), rate(r.DownBitsPerS),
-			half(r.RTTUS), half(r.JitterUS), v.age(r), join(" ", n.pathVerdict(r), simulated(r.Simulated)))
+			half(r.RTTUS), half(r.JitterUS), v.age(r), n.pathVerdict(r))
+		table.Mark("VERDICT", simulated(r.Simulated))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // areAlike reports whether two rows are of the same nodes and kind, and alike in what of gives.
@@ -203,6 +205,7 @@ func (v View) measuredPaths(w *Page, list api.LinkListResult, nodes []api.NodeVi
 		heading[4] = "CABLE"
 	}
 	table := v.table(heading...)
+	table.Less("JITTER/2", "MEASURED", "ADDRESS", "CABLE", "RTT/2")
 	for _, r := range rows {
 		cable := none
 		if r.Link.Valid() {
@@ -213,13 +216,15 @@ func (v View) measuredPaths(w *Page, list api.LinkListResult, nodes []api.NodeVi
 			measured = join(", ", measured, "waiting: "+because(r.Waiting.Reason))
 		}
 		table.Row(n.Of(r.From), n.Of(r.To), kindWord(r.Kind), orNone(address(r.Name)), cable, rate(r.UpBitsPerS), rate(r.DownBitsPerS),
-			half(r.RTTUS), half(r.JitterUS), given(r.LossRatio, text.Percent), measured, join(" ", n.pathVerdict(r), simulated(r.Simulated)))
+			half(r.RTTUS), half(r.JitterUS), given(r.LossRatio, text.Percent), measured, n.pathVerdict(r))
+		table.Mark("VERDICT", simulated(r.Simulated))
 		if t := r.Together; t != nil {
 			table.Row(n.Of(r.From), n.Of(r.To), fmt.Sprintf("%d %s together", len(t.Sinks), kindWord(r.Kind)), none, none, rate(t.UpBitsPerS), rate(t.DownBitsPerS),
-				none, none, none, v.age(r), orNone(join(" ", because(t.Reason), simulated(r.Simulated))))
+				none, none, none, v.age(r), orNone(because(t.Reason)))
+			table.Mark("VERDICT", simulated(r.Simulated))
 		}
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // age is how old a row's numbers are.
@@ -270,7 +275,7 @@ func (v View) History(w *Page, h api.LinkHistoryResult, nodes []api.NodeView) {
 		for _, r := range results {
 			row(text.Ago(v.Now, r.MeasuredAt.Time), &r)
 		}
-		fmt.Fprint(w, table)
+		w.Table(table)
 		if rest := len(p.Results) - len(results); rest > 0 {
 			fmt.Fprintf(w, "  and %s; all of them with --wide\n", text.Count(rest, "earlier result"))
 		}

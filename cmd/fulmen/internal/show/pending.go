@@ -20,7 +20,7 @@ func (v View) Pending(w *Page, all []api.Pending, numbered bool) {
 	for i, p := range all {
 		table.Row(strconv.Itoa(i+1), p.Name, p.Peer.Display(), orUnknown(p.ModelName), Where(p), string(p.State), text.Ago(v.Now, p.Since.Time))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	if !numbered {
 		w.Line("")
 		w.Line("None of this is proven until the right code is entered. To enter it: fulmen pair --answer NAME")

@@ -25,7 +25,8 @@ func (v View) Plan(w *Page, p api.JobPlanResult, n Names) {
 		for _, r := range p.Rejections {
 			table.Row(orNone(n.List(r.Nodes)), orNone(string(r.Backend)), explained(r.Reason, r.Message))
 		}
-		fmt.Fprintf(w, "\n%s", table)
+		w.Line("")
+		w.Table(table)
 		if p.MaxNodes > 0 {
 			fmt.Fprintf(w, "These have the fewest nodes that will do; no set of up to %d can run it either.\n", p.MaxNodes)
 		}
@@ -46,7 +47,7 @@ func causes(w *Page, heading string, all []api.Cause) {
 		}
 	}
 	fmt.Fprintf(w, "\n%s\n", heading)
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // planned writes a plan.
@@ -93,7 +94,7 @@ func (v View) planned(w *Page, p api.Plan, n Names) {
 		}
 		table.Row(row...)
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	if len(p.Links) > 0 {
 		fmt.Fprintln(w)
 		planLinks(w, p)
@@ -116,7 +117,7 @@ func planLinks(w *Page, p api.Plan) {
 		}
 		table.Row("rank "+strconv.Itoa(l.From), "rank "+strconv.Itoa(l.To), kindWord(l.Kind), speed)
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 // planInputs writes the values that counted.
@@ -129,7 +130,8 @@ func planInputs(w *Page, p api.Plan, n Names) {
 		facts, _ := json.Marshal(u.Facts) // it came as JSON
 		table.Row(join(" ", string(u.Kind), u.Name), n.Of(u.Node), string(facts))
 	}
-	fmt.Fprintf(w, "\n%s", table)
+	w.Line("")
+	w.Table(table)
 }
 
 // alwaysShown are the versions that matter to every job.
@@ -161,7 +163,7 @@ func (v View) Preflight(w *Page, p api.JobPreflightResult, n Names) {
 		}
 		table.Row(append(row, free)...)
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	if marked {
 		fmt.Fprintln(w, "\n! marks what differs.")
 	}

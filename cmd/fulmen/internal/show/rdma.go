@@ -248,9 +248,10 @@ func (v View) RDMA(w *Page, list api.RDMAListResult, nodes []api.NodeView) {
 	}
 	table := text.NewTable("CABLE", "RDMA", "")
 	for _, r := range list.Links {
-		table.Row(n.rdmaCable(r), rdmaVerdict(r.Verdict), join(" ", r.Text, simulated(r.Simulated)))
+		table.Row(n.rdmaCable(r), rdmaVerdict(r.Verdict), r.Text)
+		table.Mark("RDMA", simulated(r.Simulated))
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	for _, e := range list.UserActions {
 		n.userAction(w, e)
 	}
@@ -303,7 +304,7 @@ func (v View) RDMAChecks(w *Page, all []api.RDMAReadiness, nodes []api.NodeView)
 		if r.ProbesSinceBoot > 0 {
 			table.Row("tests", fmt.Sprintf("%d since the Mac started", r.ProbesSinceBoot))
 		}
-		fmt.Fprint(w, table)
+		w.Table(table)
 		v.rdmaChecks(w, r.Checks, n)
 	}
 }

@@ -214,17 +214,19 @@ func (d *drawnCluster) links() map[string]line {
 	return shown
 }
 
-// checkTopology looks at both ends of every cable in the tree.
+// checkTopology looks at both ends of every cable in the tree, and at the row of its Macs.
 func (d *drawnCluster) checkTopology(t *testing.T) {
 	t.Helper()
 	var page Page
 	View{}.Topology(&page, Topology{Nodes: d.Nodes, Docs: d.Docs, Links: d.Links})
-	mac, port, lines := "", "", map[string]string{}
+	mac, port, lines, pairs := "", "", map[string]string{}, map[[2]string]string{}
 	for row := range strings.SplitSeq(page.String(), "\n") {
 		switch words := strings.Fields(row); {
 		case row == "FROM" || len(words) == 0:
 		case !strings.HasPrefix(row, " "):
-			mac = words[0]
+			if mac = words[0]; len(words) > 2 {
+				pairs[[2]string{words[0], words[1]}] = row
+			}
 		case words[0] == "port":
 			port = words[1]
 		}
@@ -239,8 +241,13 @@ func (d *drawnCluster) checkTopology(t *testing.T) {
 		want := d.wanted(c)
 		for _, ends := range [][2]randomEnd{{c.ends[0], c.ends[1]}, {c.ends[1], c.ends[0]}} {
 			shown, is := lines[name(ends[0])+" "+name(ends[1])]
-			if noted := string(want.verdict) + ": " + strings.TrimSuffix(want.reason, "."); !is || strings.Contains(shown, noted) == (want.reason == "") || strings.Contains(shown, "ow: ") != (want.verdict == api.VerdictSlow) {
-				t.Errorf("seed %d: fulmen topology says of %v %q, not %q", d.seed, ends, shown, noted)
+			if isNoted := strings.Contains(shown+" ", " "+string(want.verdict)+" "); !is || isNoted == (want.verdict == api.VerdictGood) || strings.Contains(shown+" ", " slow ") != (want.verdict == api.VerdictSlow) {
+				t.Errorf("seed %d: fulmen topology says of %v %q, not %q", d.seed, ends, shown, want.verdict)
+			}
+			row := pairs[[2]string{fmt.Sprintf("m%d", ends[0].mac), fmt.Sprintf("m%d", ends[1].mac)}]
+			row += pairs[[2]string{fmt.Sprintf("m%d", ends[1].mac), fmt.Sprintf("m%d", ends[0].mac)}]
+			if noted := verdict(want.verdict, nil) + prefixed(": ", strings.TrimSuffix(want.reason, ".")); row == "" || want.verdict != api.VerdictGood && !strings.Contains(row, noted) {
+				t.Errorf("seed %d: fulmen topology says of what joins %v %q, not %q", d.seed, ends, row, noted)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (v View) Sharing(w *Page, s api.Sharing, called Names) {
 	}
 	table.Row("memory_max_bytes", limit, most)
 	table.Row("keep_awake", strconv.FormatBool(s.KeepAwake), choose(s.KeepAwake, "always kept awake", "kept awake only while it works"))
-	fmt.Fprint(w, table)
+	w.Table(table)
 }
 
 func choose(yes bool, a, b string) string {
@@ -94,5 +94,5 @@ func (v View) Users(w *Page, users []api.MappedUser, called Names) {
 			table.Row(person(u.Principal, called), account, u.Principal.String())
 		}
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }

@@ -59,7 +59,7 @@ func (v View) Status(w *Page, s Status) {
 		table.Row("", "socket", s.Info.Socket)
 		table.Row("", "state", s.Info.StateFolder)
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 	fmt.Fprintln(w)
 	if s.Nodes.Totals.Members > 1 {
 		v.Nodes(w, s.Nodes, s.State.Docs)
@@ -113,5 +113,5 @@ func (v View) Conditions(w *Page, all []api.NodeCondition, n Names) {
 			table.Row("", "", join(" ", string(c.Code), c.Subject)+", since "+c.Since.String())
 		}
 	}
-	fmt.Fprint(w, table)
+	w.Table(table)
 }

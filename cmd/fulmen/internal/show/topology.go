@@ -25,26 +25,36 @@ func TopologyKinds() []api.Kind {
 	return []api.Kind{api.KindIdentity, api.KindThunderbolt, api.KindRDMA, api.KindNetwork, api.KindReach}
 }
 
-// Topology writes what is plugged where as a tree, then the paths and the totals.
+// Topology writes what joins each two nodes, then what is plugged where as a tree; on wide
+// screens every path too.
 func (v View) Topology(w *Page, t Topology) {
 	n := NamesOf(t.Nodes)
-	wires := newWiring(n, t.Docs, t.Links.Cables)
-	table := text.NewTable()
+	v.pairs(w, t.Links, t.Nodes)
+	t.Links.Rows = v.ways(t.Links, t.Nodes)
+	if v.Wide && len(t.Links.Rows) > 0 {
+		v.paths(w, t.Links.Rows, newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n)
+		w.Line("")
+	}
+	w.Line(topologyTotals(t))
+	loops(w, t.Links.Loops, n)
+	w.Line("")
+	cables := slices.Clone(t.Links.Cables)
+	for i := range cables {
+		if !v.Wide { // the pairs say why
+			cables[i].Reasons, cables[i].Stale, cables[i].Muted = nil, false, false
+		}
+	}
+	wires, table := newWiring(n, t.Docs, cables), text.NewTable()
+	areMixed := slices.ContainsFunc(t.Nodes, func(n api.NodeView) bool { return !n.Simulated })
 	for i, node := range t.Nodes {
 		if i > 0 {
 			table.Span("")
 		}
+		node.Simulated = node.Simulated && areMixed // the totals say it of all
 		table.Span(v.nodeLine(node, t.Docs))
 		v.ports(table, node, t.Docs, wires)
 	}
-	fmt.Fprint(w, table)
-	t.Links.Rows = v.ways(t.Links, t.Nodes)
-	if len(t.Links.Rows) > 0 {
-		fmt.Fprintln(w)
-		v.paths(w, t.Links.Rows, newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n)
-	}
-	fmt.Fprintf(w, "\n%s\n", topologyTotals(t))
-	loops(w, t.Links.Loops, n)
+	w.Table(table)
 }
 
 // nodeLine is what a node is, and whether what follows about it is of now.
@@ -128,7 +138,6 @@ func lineNote(line plug) string {
 		return line.note
 	}
 	c := *line.cable
-	c.Simulated = false // the node's line says it
 	if len(c.Ends) < 2 && slices.Equal(c.Reasons, []api.Reason{api.ReasonPeerUnknown}) {
 		c.Verdict, c.Reasons = api.VerdictGood, nil // the name of the other end says it
 	}

@@ -38,10 +38,12 @@ func (v View) Uninstall(w *Page, plan api.UninstallPlan, changes []api.NodeRDMAC
 		fmt.Fprintln(w, "The daemon does not run: this Mac cannot tell its cluster that it leaves (remove it there with fulmen remove), and\nnetwork settings that were changed for RDMA stay as they are.")
 	}
 	if has[0] {
-		fmt.Fprint(w, "These will be removed:\n", goes)
+		w.Line("These will be removed:")
+		w.Table(goes)
 	}
 	if has[1] {
-		fmt.Fprint(w, "These will be kept:\n", stays)
+		w.Line("These will be kept:")
+		w.Table(stays)
 	}
 	if len(plan.Items) == 0 {
 		w.Line("Fulmen is not installed here.")
