@@ -96,7 +96,7 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.wide, "wide", false, "more columns, however wide the terminal is, and why something is unknown")
 	flags.StringVar(&r.color, "color", colorAuto, "color what says how something is: auto (on a terminal, unless NO_COLOR is set), always, never")
 	root.AddCommand(
-		r.statusCommand(), r.dashboardCommand(), r.nodesCommand(), r.topologyCommand(), r.exportCommand(), r.linksCommand(), r.rdmaCommand(), r.modelsCommand(), r.watchCommand(), r.eventsCommand(), r.measureCommand(), r.benchCommand(), r.doctorCommand(),
+		r.statusCommand(), r.dashboardCommand(), r.nodesCommand(), r.topologyCommand(), r.exportCommand(), r.linksCommand(), r.rdmaCommand(), r.modelsCommand(), r.watchCommand(), r.topCommand(), r.eventsCommand(), r.measureCommand(), r.benchCommand(), r.doctorCommand(),
 		r.runCommand(), r.serveCommand(), r.applyCommand(), r.deleteCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),
 		r.pairCommand(), r.joinCommand(), r.inviteCommand(), r.peersCommand(), r.pendingCommand(), r.removeCommand(),
 		r.usersCommand(), r.sharingCommand(), r.renameCommand(),

@@ -15,7 +15,7 @@ import (
 // narrowScreens are some of the screens on a terminal of 80 columns and on one of 60.
 func narrowScreens(all map[string]func(*Page)) map[string]func(*Page) {
 	out := map[string]func(*Page){}
-	for _, name := range []string{"links", "nodes_states", "topology", "jobs", "peers", "models", "rdma"} {
+	for _, name := range []string{"links", "nodes_states", "topology", "jobs", "peers", "models", "rdma", "top"} {
 		for _, columns := range []int{60, 80} {
 			out[fmt.Sprintf("%s_%d", name, columns)] = func(w *Page) {
 				w.Screen.Columns = columns

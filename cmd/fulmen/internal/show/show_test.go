@@ -151,6 +151,7 @@ func screens(t *testing.T) map[string]func(*Page) {
 	maps.Copy(all, leavingScreens(view, wide))
 	maps.Copy(all, changeScreens(view))
 	maps.Copy(all, auditScreens(view, wide))
+	maps.Copy(all, topScreens(view))
 	maps.Copy(all, narrowScreens(all))
 	return all
 }
