@@ -19,7 +19,7 @@ import (
 func (r *run) topCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "top", Short: "Watch the Macs, their cables and the jobs", Args: cobra.NoArgs,
-		Long:    "Draws GPU, memory, power and heat of every Mac, the cables, and the jobs, anew each second, until q or Ctrl-C.",
+		Long:    "Draws GPU, memory, power and heat of every Mac, the cables, and the jobs, once a second, until q or Ctrl-C.",
 		Example: "  fulmen top",
 		RunE:    func(c *cobra.Command, _ []string) error { return r.top(c.Context()) },
 	}
