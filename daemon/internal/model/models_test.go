@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -255,6 +256,42 @@ func TestCopyToThisMac(t *testing.T) {
 		_, err = m.Copy(t.Context(), bob, there, api.ModelSelect{Model: "org/name"}, false)
 		is.Equal(api.AsError(err).Data.Reason, test.want)
 	}
+}
+
+// TestWhoHasGoneKeepsNoPlace: as many copies as may run wait for what does not arrive; when
+// they are ended, the next one begins soon.
+func TestWhoHasGoneKeepsNoPlace(t *testing.T) {
+	is := is.New(t)
+	network := peertest.NewNetwork()
+	m, _, _ := rigOf(t, here, network, &api.Sharing{})
+	_, other, _ := rigOf(t, there, network, &api.Sharing{})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	copied := func(name string) (*model.Copying, api.ModelProgress) {
+		c, err := m.Copy(ctx, api.Principal{User: "bob", Node: here}, there, api.ModelSelect{Model: name}, false)
+		is.NoErr(err)
+		p, _, err := c.Next(ctx)
+		is.NoErr(err)
+		return c, p
+	}
+	for _, name := range []string{"org/a", "org/b", "org/c", "org/d"} {
+		sum, at := fmt.Sprintf("%x", sha256.Sum256([]byte(name))), "hf/hub/models--"+strings.Replace(name, "/", "--", 1)
+		ranktest.Write(t, other, other.Home, map[string]string{at + "/blobs/" + sum: name})
+		repo, err := os.OpenRoot(filepath.Join(other.Home, at))
+		is.NoErr(err)
+		defer repo.Close()
+		end, err := transfer.Announce(repo, name, strings.Repeat("a", 40), nil, []transfer.File{{Path: "a", Size: 5, Hash: sum}, {Path: "b", Size: 5, Hash: strings.Repeat("b", 64)}})
+		is.NoErr(err)
+		defer end()
+		c, p := copied(name)
+		is.Equal(p.DoneBytes, int64(5))
+		c.Close()
+	}
+	at := "hf/hub/models--org--whole/snapshots/" + strings.Repeat("a", 40)
+	ranktest.Write(t, other, other.Home, map[string]string{at + "/config.json": `{"model_type":"llama"}`, at + "/model.gguf": "1234"})
+	c, p := copied("org/whole")
+	defer c.Close()
+	is.True(p.Error == nil)
 }
 
 // TestCopyToAnotherMac: the other Mac fetches, as the account that the person is there.

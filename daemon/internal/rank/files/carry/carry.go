@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
+	"fulmen/native"
 )
 
 // Serve carries between a sending process, for which one of places is free, and the
@@ -40,6 +42,8 @@ func (c Carrier) Serve(ctx context.Context, conn net.Conn, what string, reason a
 	go func() {
 		_ = watch.carry(p.in, conn)
 		p.in.Close()
+		native.Pause(ctx, c.Clock, goneWithin)
+		watch.cancel(errGone) // it may wait for something else, and keep its place
 	}()
 	carried := watch.carry(conn, p.out)
 	// It has said all that it will; the receiver closes first, when it has thanked.
@@ -51,6 +55,12 @@ func (c Carrier) Serve(ctx context.Context, conn net.Conn, what string, reason a
 	}
 	return nil
 }
+
+// goneWithin is how long a sending process has to end once whoever asked has gone, or has
+// thanked it.
+const goneWithin = time.Second
+
+var errGone = errors.New("whoever asked for it has gone")
 
 // Turn waits for a place among processes.
 func Turn(ctx context.Context, places chan<- struct{}) error {
