@@ -34,6 +34,7 @@ import (
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/simulate"
+	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
@@ -85,6 +86,15 @@ func (d *daemon) openJobs() error {
 		IsSlow: func(node api.NodeID) bool {
 			graph, _ := d.graph.Latest()
 			return graph.IsSlow(d.identity.Node, node)
+		},
+		Ways: func(node api.NodeID) (ways []model.Way) {
+			graph, _ := d.graph.Latest()
+			live, beside := graph.Between(d.identity.Node, node)
+			for _, p := range live {
+				isBeside := slices.ContainsFunc(beside, func(b topology.Path) bool { return b.Address == p.Address })
+				ways = append(ways, model.Way{At: p.Address, Kind: p.Kind, IsBeside: isBeside})
+			}
+			return ways
 		},
 		Folders: func() []string { return d.live.Current().Models.Folders }, HubCache: func() string { return d.live.Current().Models.HubCache }, Python: func() string { return d.live.Current().Models.Python }, Clock: d.platform.Clock, Log: d.logs.Part("model"),
 	})

@@ -284,6 +284,8 @@ type ModelProgress struct {
 	Verified int `json:"verified"`
 	// Unverified counts those for which no hash is known; they are not read.
 	Unverified int `json:"unverified,omitempty"`
+	// Over are the kinds of the paths that carry a copy now, one for each, the first first.
+	Over []LinkKind `json:"over,omitempty"`
 	// Doing is what goes on while nothing is copied, in words.
 	Doing string `json:"doing,omitempty"`
 	// Corrupt are those that are not as they should be; at most 20.

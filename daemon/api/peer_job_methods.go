@@ -256,6 +256,11 @@ type PeerModel struct {
 	By Principal `json:"by"`
 	// Model is the model.
 	Model ModelSelect `json:"model"`
+	// Copy names the copy of which the connection carries a part, as its receiver chose; empty =
+	// it carries the whole.
+	Copy string `json:"copy,omitempty"`
+	// Joins says that others carry parts of it already.
+	Joins bool `json:"joins,omitempty"`
 }
 
 // PeerModelCopy says which model the node is to copy for a person's account.

@@ -88,7 +88,7 @@ func (k PeerConnKind) ConnQuota() int {
 		return 8
 	case ConnProbe: // a measurement opens several side by side
 		return 48
-	case ConnFiles:
+	case ConnFiles, ConnModel: // of a model one for each cable
 		return 16
 	case ConnOutput, ConnInput, ConnSideChannel: // one for each rank or reader
 		return 64

@@ -3,12 +3,15 @@ package model
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
+	"io"
 	"net"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/model/hub"
+	"fulmen/daemon/internal/model/multipath"
 	"fulmen/daemon/internal/model/transfer"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
@@ -40,7 +43,16 @@ func (m *Models) isShared(caller api.Principal, node api.NodeID) error {
 // serve sends a model to a Mac of whose people one may read it.
 func (m *Models) serve(ctx context.Context, to gate.Reader, refused error, first api.PeerConn, conn net.Conn) {
 	_ = background(conn) // it is a preference
-	err := m.carrier.Serve(ctx, conn, "a model to be taken by "+to.Node().Display(), api.ReasonModelNotCopied, m.sending, transfer.SendCommand, func(ctx context.Context) (who account.Account, task any, err error) {
+	var over io.ReadWriteCloser = conn
+	if first.Model != nil && first.Model.Copy != "" {
+		joined, end := m.joined(to, first.Model, conn, refused != nil)
+		defer end()
+		if joined == nil {
+			return
+		}
+		over = joined
+	}
+	err := m.carrier.Serve(ctx, over, "a model to be taken by "+to.Node().Display(), api.ReasonModelNotCopied, m.sending, transfer.SendCommand, func(ctx context.Context) (who account.Account, task any, err error) {
 		if refused != nil {
 			return who, nil, refused
 		}
@@ -76,6 +88,7 @@ type Copying struct {
 	latest chan api.ModelProgress // what nobody took is replaced
 	ended  chan struct{}
 	now    api.ModelCopying
+	over   *multipath.Conn // nil = no other Mac sends it, or none yet
 }
 
 // Copy begins to copy a model of another Mac, or of Hugging Face where none is named, to the
@@ -110,9 +123,9 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 			task := hub.Task{Places: places, Model: sel, Account: who.Name, Python: m.cfg.Python(), Environment: environment, PauseS: pauseS}
 			return m.carrier.Do(ctx, who, hub.Command, wire.Task, task, "a model from "+source(node), c.moved)
 		}
-		task, model := transfer.ReceiveTask{Places: places, Model: sel}, api.PeerModel{By: caller, Model: sel}
-		return m.carrier.Fetch(ctx, who, transfer.ReceiveCommand, task, "a model from "+source(node), func(ctx context.Context) (net.Conn, error) {
-			return m.cfg.Peers.Stream(ctx, node, api.PeerConn{Carries: api.ConnModel, Model: &model})
+		task, model := transfer.ReceiveTask{Places: places, Model: sel}, api.PeerModel{By: caller, Model: sel, Copy: rand.Text()}
+		return m.carrier.Fetch(ctx, who, transfer.ReceiveCommand, task, "a model from "+source(node), func(ctx context.Context) (io.ReadWriteCloser, error) {
+			return c.dial(ctx, node, model, overAny)
 		}, c.moved)
 	}
 	go func() {
@@ -155,6 +168,7 @@ func (c *Copying) moved(report wire.Report) {
 		return
 	}
 	c.now.Progress = *report.Model
+	c.now.Progress.Over = c.kinds()
 	c.models.goes(c)
 	select {
 	case <-c.latest:

@@ -20,6 +20,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/model/inventory"
+	"fulmen/daemon/internal/model/multipath"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/files/carry"
 	"fulmen/daemon/internal/rank/prepare/account"
@@ -42,6 +43,8 @@ type Config struct {
 	Sharing func(node api.NodeID) (api.Sharing, bool)
 	// IsSlow reports whether a Mac is known to be reached over slow or costly networks alone.
 	IsSlow func(node api.NodeID) bool
+	// Ways are the paths to a Mac.
+	Ways func(node api.NodeID) []Way
 	// Peers are the Macs.
 	Peers peer.Caller
 	// Plans are those of the jobs that go on.
@@ -73,6 +76,7 @@ type Models struct {
 	mu      sync.Mutex
 	readers map[uint32]*reader // by uid
 	copies  map[*Copying]api.ModelCopying
+	served  map[part]*multipath.Conn
 	watches map[*Watch]bool
 }
 
@@ -97,7 +101,7 @@ func New(c Config) *Models {
 	ctx, stop := context.WithCancel(context.Background())
 	m := &Models{
 		cfg: c, ctx: ctx, stop: stop, verifying: make(chan struct{}, maxVerifying), copying: make(chan struct{}, maxCopies), sending: make(chan struct{}, maxCopies),
-		carrier: carry.Carrier{Self: c.Self, Clock: c.Clock, Silence: c.Wait, Log: c.Log}, readers: map[uint32]*reader{}, copies: map[*Copying]api.ModelCopying{}, watches: map[*Watch]bool{},
+		carrier: carry.Carrier{Self: c.Self, Clock: c.Clock, Silence: c.Wait, Log: c.Log}, readers: map[uint32]*reader{}, copies: map[*Copying]api.ModelCopying{}, served: map[part]*multipath.Conn{}, watches: map[*Watch]bool{},
 	}
 	c.Peers.HandleCall(gate.HandleReader(gate.Models, func(ctx context.Context, r gate.Reader, _ api.PeerModelsParams) (any, error) {
 		who, err := m.cfg.Reads(r.By())

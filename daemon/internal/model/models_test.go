@@ -58,6 +58,7 @@ func TestMain(m *testing.M) {
 // plans are those of jobs that go on on both nodes, python is what the configuration
 // names, and logged is what got into the log.
 var (
+	ways   []model.Way
 	plans  map[api.JobID]api.Plan
 	python string
 	logged bytes.Buffer
@@ -101,6 +102,7 @@ func rigOf(t *testing.T, node api.NodeID, network *peertest.Network, published *
 		},
 		Peers:   peer.New(node, network.Add(node), g),
 		IsSlow:  func(n api.NodeID) bool { return n == slow },
+		Ways:    func(api.NodeID) []model.Way { return ways },
 		Plans:   func() map[api.JobID]api.Plan { return plans },
 		Sharing: func(api.NodeID) (api.Sharing, bool) { return *published, published.Jobs != "" },
 		Reads:   func(api.Principal) (account.Account, error) { return who, nil },

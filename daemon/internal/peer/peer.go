@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
@@ -20,6 +21,8 @@ type Others interface {
 	HandleCall(c gate.Call)
 	// Stream opens a connection to a member.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// StreamOver opens one over the path to an address of the member.
+	StreamOver(ctx context.Context, node api.NodeID, at netip.Addr, first api.PeerConn) (net.Conn, error)
 	// HandleStream sets who serves the connections of a door.
 	HandleStream(c gate.Conn)
 }
@@ -35,6 +38,8 @@ type Caller interface {
 	HandleCall(h gate.Handler)
 	// Stream opens a connection to a node. The caller closes it.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// StreamOver opens one to another node, over the path to an address of it.
+	StreamOver(ctx context.Context, node api.NodeID, at netip.Addr, first api.PeerConn) (net.Conn, error)
 	// HandleStream sets who serves the connections of a door.
 	HandleStream(h gate.StreamHandler)
 }
@@ -91,6 +96,11 @@ func (p *Peers) Stream(ctx context.Context, node api.NodeID, first api.PeerConn)
 	}
 	near, _, err := p.own.Open(ctx, p.self, first)
 	return near, err
+}
+
+// StreamOver opens a connection to another node, over the path to an address of it.
+func (p *Peers) StreamOver(ctx context.Context, node api.NodeID, at netip.Addr, first api.PeerConn) (net.Conn, error) {
+	return p.others.StreamOver(ctx, node, at, first)
 }
 
 // Again calls a node, and calls it again after a pause for as long as again says so of

@@ -69,6 +69,20 @@ func (g Graph) IsSlow(from, to api.NodeID) (isSlow bool) {
 	return isSlow
 }
 
+// Between are the live paths from a node to another one, and those of them that carry their
+// traffic beside each other, as of [Graph.Wires]; none where there is one such.
+func (g Graph) Between(from, to api.NodeID) (live, beside []Path) {
+	for _, p := range g.Paths {
+		if p.From == from && p.To == to && p.State != api.PathFailed && !p.Stale {
+			live = append(live, p)
+		}
+	}
+	if groups := g.Wires(live); len(groups) > 0 {
+		beside = groups[0]
+	}
+	return live, beside
+}
+
 // sharedAddresses are those that carriers, and tunnels such as Tailscale, give out.
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 

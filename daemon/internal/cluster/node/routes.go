@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/netip"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/replica"
@@ -38,6 +39,11 @@ func (n *Node) handleMember(d gate.MemberRoute, h replica.CallHandler) {
 // Stream opens a connection to a member.
 func (n *Node) Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
 	return n.transport.Stream(ctx, node, first)
+}
+
+// StreamOver opens a connection to a member at one of its addresses.
+func (n *Node) StreamOver(ctx context.Context, node api.NodeID, at netip.Addr, first api.PeerConn) (net.Conn, error) {
+	return n.transport.StreamOver(ctx, node, at, first)
 }
 
 // HandleStream sets who serves the connections of a door; before Run.

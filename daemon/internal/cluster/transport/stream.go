@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -83,6 +84,27 @@ func (t *Transport) Stream(ctx context.Context, node api.NodeID, first api.PeerC
 	if err != nil {
 		return nil, err
 	}
+	return t.kept(node, conn)
+}
+
+// StreamOver opens a connection to a member at one of its addresses, over the path that has
+// it.
+func (t *Transport) StreamOver(ctx context.Context, node api.NodeID, at netip.Addr, first api.PeerConn) (net.Conn, error) {
+	first.Protocol = api.Protocol
+	paths := t.Paths(node)
+	i := slices.IndexFunc(paths, func(p Path) bool { return p.State != api.PathFailed && p.Address.Addr() == at })
+	if i < 0 {
+		return nil, api.NewError(api.ReasonNoPath, node.Display())
+	}
+	conn, err := t.answered(ctx, node, paths[i], first)
+	if err != nil {
+		return nil, unreachable(ctx, node, []error{err})
+	}
+	return t.kept(node, conn)
+}
+
+// kept has a connection to a member end with the membership.
+func (t *Transport) kept(node api.NodeID, conn net.Conn) (net.Conn, error) {
 	stop, isMember := t.keep(node, func() { conn.Close() })
 	if !isMember {
 		conn.Close()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -170,4 +171,9 @@ func (n *Node) Stream(ctx context.Context, id api.NodeID, first api.PeerConn) (n
 	n.network.conns[pair(n.id, id)] = append(n.network.conns[pair(n.id, id)], near, far)
 	n.network.mu.Unlock()
 	return near, nil
+}
+
+// StreamOver opens a connection to another node; all addresses lead there.
+func (n *Node) StreamOver(ctx context.Context, id api.NodeID, _ netip.Addr, first api.PeerConn) (net.Conn, error) {
+	return n.Stream(ctx, id, first)
 }

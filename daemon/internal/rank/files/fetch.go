@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"net"
+	"io"
 	"path"
 	"path/filepath"
 
@@ -77,7 +77,7 @@ func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 		return "", err
 	}
 	defer func() { <-f.receivers }()
-	report, err := f.carrier.Fetch(ctx, who, "unpack", wire.UnpackTask{Home: who.Home, Area: at.area, Name: at.name}, "files from "+from.Display(), func(ctx context.Context) (net.Conn, error) {
+	report, err := f.carrier.Fetch(ctx, who, "unpack", wire.UnpackTask{Home: who.Home, Area: at.area, Name: at.name}, "files from "+from.Display(), func(ctx context.Context) (io.ReadWriteCloser, error) {
 		return f.cfg.Peers.Stream(ctx, from, api.PeerConn{Carries: api.ConnFiles, Job: job, Epoch: epoch})
 	}, func(wire.Report) {})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"time"
 
 	"fulmen/daemon/api"
@@ -18,7 +18,7 @@ import (
 // connection of whoever asked for it. task says as whom it runs and what it is to do, or why
 // there is nothing: that is sent on, an *api.Error as it is, any other as of the reason. what
 // is waited for where nothing moves.
-func (c Carrier) Serve(ctx context.Context, conn net.Conn, what string, reason api.Reason, places chan struct{}, command string, task func(context.Context) (account.Account, any, error)) error {
+func (c Carrier) Serve(ctx context.Context, conn io.ReadWriteCloser, what string, reason api.Reason, places chan struct{}, command string, task func(context.Context) (account.Account, any, error)) error {
 	ctx, watch, stop := c.watching(ctx, what)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -75,7 +75,7 @@ func Turn(ctx context.Context, places chan<- struct{}) error {
 // Fetch starts a receiving process, and when it is ready the connection that dial opens,
 // and carries between the two until the process reports that all is in place: its last
 // report. follow hears of those before. what is waited for where nothing moves.
-func (c Carrier) Fetch(ctx context.Context, who account.Account, command string, task any, what string, dial func(context.Context) (net.Conn, error), follow func(wire.Report)) (wire.Report, error) {
+func (c Carrier) Fetch(ctx context.Context, who account.Account, command string, task any, what string, dial func(context.Context) (io.ReadWriteCloser, error), follow func(wire.Report)) (wire.Report, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p, err := c.Start(ctx, who, command, wire.Task, task)
@@ -90,7 +90,7 @@ func (c Carrier) Fetch(ctx context.Context, who account.Account, command string,
 	return last, cmp.Or(err, waited)
 }
 
-func (c Carrier) receive(outer context.Context, cancel context.CancelCauseFunc, p *Process, what string, dial func(context.Context) (net.Conn, error), follow func(wire.Report)) (wire.Report, error) {
+func (c Carrier) receive(outer context.Context, cancel context.CancelCauseFunc, p *Process, what string, dial func(context.Context) (io.ReadWriteCloser, error), follow func(wire.Report)) (wire.Report, error) {
 	if report, err := p.Next(outer); err != nil || report.State != wire.ReportReady {
 		return report, cmp.Or(err, outOfTurn(report))
 	}
