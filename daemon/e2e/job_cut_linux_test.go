@@ -74,6 +74,7 @@ func TestJobsOverNetworks(t *testing.T) {
 	got = run(append(append([]string{"run"}, pair...), "--allow-solo", "--", s.Program("environment.sh"))...)
 	is.Equal(strings.Count(got.out, "uid="+itoa(s.Account.UID)+" gid="+itoa(s.Account.GID)+" "), 2)
 
+	t.Run("a model over cables", func(t *testing.T) { j.testModelsOverCables(t, l) })
 	for retries := range 1 {
 		t.Run(fmt.Sprintf("%d retries", retries), func(t *testing.T) {
 			is := is.New(t)

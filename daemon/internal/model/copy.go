@@ -157,7 +157,9 @@ func (c *Copying) run(ctx context.Context, carried func() (wire.Report, error)) 
 	defer func() { <-m.copying }()
 	report, err := carried()
 	if report.Model != nil {
+		over := c.now.Progress.Over
 		c.now.Progress = *report.Model
+		c.now.Progress.Over = over
 	}
 	return err
 }

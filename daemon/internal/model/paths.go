@@ -65,8 +65,12 @@ func remoteOf(conn net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// lookForPathsEvery is how often a copy looks whether there are paths that it does not use.
-const lookForPathsEvery = time.Second
+const (
+	// lookForPathsEvery is how often a copy looks whether there are paths that it does not use.
+	lookForPathsEvery = time.Second
+	// dialsApart is the pause between dials of what ends at once.
+	dialsApart = 100 * time.Millisecond
+)
 
 // dial opens the connection of a copy, which goes over all cables that carry their traffic
 // beside each other, those among them that are plugged in later; else over the best path.
@@ -83,7 +87,7 @@ func (c *Copying) dial(ctx context.Context, node api.NodeID, model api.PeerModel
 	more.Joins = true
 	open := api.PeerConn{Carries: api.ConnModel, Model: &more}
 	go func() {
-		for native.Wait(ctx, m.cfg.Clock, lookForPathsEvery, over.Lost) {
+		for isFirst := true; isFirst || native.Wait(ctx, m.cfg.Clock, lookForPathsEvery, over.Lost) && native.Pause(ctx, m.cfg.Clock, dialsApart); isFirst = false {
 			ways := m.cfg.Ways(node)
 			for _, w := range missing(over, ways) {
 				if conn, err := m.cfg.Peers.StreamOver(ctx, node, w.At, open); err == nil { // else the next time

@@ -3006,6 +3006,8 @@ export interface ModelProgress {
   verified: number;
   /** Counts those for which no hash is known; they are not read. */
   unverified?: number;
+  /** The kinds of the paths that carry a copy now, one for each, the first first. */
+  over?: LinkKind[];
   /** What goes on while nothing is copied, in words. */
   doing?: string;
   /** Those that are not as they should be; at most 20. */
@@ -3438,6 +3440,10 @@ export interface PeerModel {
   by: Principal;
   /** The model. */
   model: ModelSelect;
+  /** Names the copy of which the connection carries a part, as its receiver chose; empty = it carries the whole. */
+  copy?: string;
+  /** Says that others carry parts of it already. */
+  joins?: boolean;
 }
 
 /** PeerModelCopied is how far such a copy is; the last one says so. */
@@ -3454,6 +3460,10 @@ export interface PeerModelCopy {
   by: Principal;
   /** The model. */
   model: ModelSelect;
+  /** Names the copy of which the connection carries a part, as its receiver chose; empty = it carries the whole. */
+  copy?: string;
+  /** Says that others carry parts of it already. */
+  joins?: boolean;
   /** The Mac that has it; empty = it is got from Hugging Face. */
   from?: NodeID;
   /** Allows it over any network. */

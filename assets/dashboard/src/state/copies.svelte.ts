@@ -1,6 +1,7 @@
 import type { Client } from "../api/client";
 import { Rejection } from "../api/rejection";
 import type * as api from "../api/types";
+import * as words from "../words";
 
 /** A copy of a model to this Mac. */
 export interface Copy {
@@ -27,6 +28,14 @@ export function paceOf(copy: Copy): { bytesPerS: number; leftS: number } | undef
   if (first === undefined || progress === undefined || at - first.at < 1000 || progress.done_bytes <= first.bytes) return undefined;
   const bytesPerS = ((progress.done_bytes - first.bytes) * 1000) / (at - first.at);
   return { bytesPerS, leftS: (progress.total_bytes - progress.done_bytes) / bytesPerS };
+}
+
+/** By which paths a copy goes, in words; nothing where none is known. */
+export function overWords(kinds: readonly api.LinkKind[]): string {
+  if (kinds.length === 0) return "";
+  const names = [...new Set(kinds.map(words.linkKindShort))].join(", ");
+  const what = kinds.some((kind) => kind === "wifi" || kind === "vpn" || kind === "unknown") ? "paths" : "cables";
+  return kinds.length === 1 ? ` over ${names}` : ` over ${kinds.length} ${what} (${names})`;
 }
 
 /** The copies that the page began. They go on while the page is open, on whichever of its pages. */

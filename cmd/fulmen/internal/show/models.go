@@ -150,7 +150,28 @@ func (v View) ModelVerified(w *Page, m api.Model, p api.ModelProgress) {
 
 // ModelCopied writes what came of a copy.
 func (v View) ModelCopied(w *Page, model, from, to string, p api.ModelProgress) {
-	w.Line(text.Count(p.Verified+p.Unverified, "file") + " of " + model + " copied from " + from + " to " + to + ", " + text.Bytes(p.TotalBytes) + ".")
+	w.Line(text.Count(p.Verified+p.Unverified, "file") + " of " + model + " copied from " + from + " to " + to + ", " + text.Bytes(p.TotalBytes) + over(p.Over) + ".")
+}
+
+// over says by which paths a copy goes; nothing where none is known.
+func over(kinds []api.LinkKind) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	var words []string
+	what := "cables"
+	for _, kind := range kinds {
+		if word := kindWord(kind); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+		if kind == api.LinkWiFi || kind == api.LinkVPN || kind == api.LinkUnknown {
+			what = "paths"
+		}
+	}
+	if len(kinds) == 1 {
+		return " over " + words[0]
+	}
+	return fmt.Sprintf(" over %d %s (%s)", len(kinds), what, strings.Join(words, ", "))
 }
 
 // ModelRemoved writes what a removal has freed, or would.
@@ -175,7 +196,7 @@ func (p *Pace) Of(now api.ModelProgress, at time.Time) string {
 	if p.began.IsZero() {
 		p.began, p.from = at, now.DoneBytes
 	}
-	line := text.Bytes(now.DoneBytes) + " of " + text.Bytes(now.TotalBytes) + " (" + text.Percent(float64(now.DoneBytes)/float64(now.TotalBytes)) + ")"
+	line := text.Bytes(now.DoneBytes) + " of " + text.Bytes(now.TotalBytes) + " (" + text.Percent(float64(now.DoneBytes)/float64(now.TotalBytes)) + ")" + over(now.Over)
 	took, moved := at.Sub(p.began).Seconds(), now.DoneBytes-p.from
 	if took < 1 || moved <= 0 {
 		return line
