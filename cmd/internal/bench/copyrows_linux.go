@@ -62,11 +62,17 @@ func (b *run) copyRows() error {
 		return err
 	}
 	for i, rate := range rates {
-		if err := b.copyRowsAt(c, rate, b.left()/time.Duration(len(rates)-i+1)); err != nil {
+		if err := b.copyRowsAt(c, rate, b.left()/time.Duration(len(rates)-i+2)); err != nil {
 			return err
 		}
 	}
-	return b.copyChainRows(c, b.left())
+	if err := b.copyChainRows(c, b.left()*2/3); err != nil {
+		return err
+	}
+	if err := c.setRate(rates[0]); err != nil {
+		return err
+	}
+	return b.copyCableRows(c, b.left())
 }
 
 // copyRowsAt are those of a path of a rate, in bytes a second.
