@@ -21,6 +21,8 @@ const (
 	pathWindow = 2 << 20
 	// unsentMost bounds what is written and goes over no path yet.
 	unsentMost = 1 << 20
+	// keptMost bounds the buffers that are kept for later.
+	keptMost = 4 << 20
 	// sayEvery is after how many bytes the other end gets to know that they have come.
 	sayEvery = 512 << 10
 	// lookEvery is how often paths are looked at on which something is under way.
@@ -51,7 +53,7 @@ type Conn struct {
 
 	// What is written.
 	work     *sync.Cond // for paths
-	room     *sync.Cond // for Write
+	hasRoom  *sync.Cond // for Write
 	blocks   []*block   // in order, until they are read at the other end
 	free     [][]byte
 	written  uint64
@@ -65,7 +67,8 @@ type Conn struct {
 	heldBytes int
 	current   []byte // what Read has begun, and its rest
 	rest      []byte
-	next      uint64
+	taken     uint64 // by who reads
+	next      uint64 // of it, what was read
 	said      uint64
 	end       *uint64
 }
@@ -75,8 +78,7 @@ type block struct {
 	buffer []byte // a head, then the data
 	offset uint64
 	path   *path // nil = it waits for one
-	// isFixed says that it was sent once: it stays what it is.
-	isFixed, isEnd bool
+	isEnd  bool
 }
 
 func (b *block) size() int { return len(b.buffer) - headBytes }
@@ -84,7 +86,7 @@ func (b *block) size() int { return len(b.buffer) - headBytes }
 // New makes a connection without a path; Close ends it.
 func New(clock native.Clock) *Conn {
 	c := &Conn{Lost: waker.New(), clock: clock, held: map[uint64][]byte{}}
-	c.work, c.room, c.arrived = sync.NewCond(&c.mu), sync.NewCond(&c.mu), sync.NewCond(&c.mu)
+	c.work, c.hasRoom, c.arrived = sync.NewCond(&c.mu), sync.NewCond(&c.mu), sync.NewCond(&c.mu)
 	c.since = clock.Boot()
 	c.timer = clock.AfterFunc(lookEvery, c.look)
 	return c
@@ -138,34 +140,67 @@ func (c *Conn) Drop(at netip.Addr) {
 
 // Write implements [io.Writer]; one at a time.
 func (c *Conn) Write(data []byte) (n int, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for n < len(data) {
-		for c.err == nil && !c.isClosed && (c.written-c.read >= window || c.unsent >= unsentMost) {
-			c.room.Wait()
+		buffer, err := c.room()
+		if err != nil {
+			return n, err
 		}
-		if c.err != nil || c.isClosed {
-			return n, c.overLocked()
-		}
-		b := c.lastLocked()
-		part := min(len(data)-n, cap(b.buffer)-len(b.buffer))
-		b.buffer = append(b.buffer, data[n:n+part]...)
-		c.written += uint64(part)
-		c.unsent += part
+		part := copy(buffer[headBytes:], data[n:])
 		n += part
-		c.work.Broadcast()
+		c.queue(buffer[:headBytes+part])
 	}
 	return n, nil
 }
 
-// lastLocked is the block to which more can be appended.
-func (c *Conn) lastLocked() *block {
-	if n := len(c.blocks); n > 0 && !c.blocks[n-1].isFixed && len(c.blocks[n-1].buffer) < cap(c.blocks[n-1].buffer) {
-		return c.blocks[n-1]
+// CarryFrom writes what is read, up to its end.
+func (c *Conn) CarryFrom(r io.Reader) error {
+	for {
+		buffer, err := c.room()
+		if err != nil {
+			return err
+		}
+		n, err := r.Read(buffer[headBytes:])
+		c.queue(buffer[:headBytes+n])
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	b := &block{buffer: c.bufferLocked()[:headBytes], offset: c.written}
+}
+
+// room waits until more can be written, and gives a buffer for it.
+func (c *Conn) room() ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.err == nil && !c.isClosed && (c.written-c.read >= window || c.unsent >= unsentMost) {
+		c.hasRoom.Wait()
+	}
+	if c.err != nil || c.isClosed {
+		return nil, c.overLocked()
+	}
+	return c.bufferLocked(), nil
+}
+
+// queue has a block sent: by whoever calls, where there is one path and it is idle, which
+// saves a wake.
+func (c *Conn) queue(buffer []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := &block{buffer: buffer, offset: c.written}
+	if b.size() == 0 {
+		c.freeLocked(buffer)
+		return
+	}
+	isNext := c.unsent == 0
 	c.blocks = append(c.blocks, b)
-	return b
+	c.written += uint64(b.size())
+	c.unsent += b.size()
+	if len(c.paths) == 1 && isNext && !c.paths[0].isBusy {
+		c.writeLocked(c.paths[0], b)
+	}
+	c.work.Broadcast()
 }
 
 func (c *Conn) bufferLocked() []byte {
@@ -179,37 +214,72 @@ func (c *Conn) bufferLocked() []byte {
 
 // freeLocked keeps a buffer for another block.
 func (c *Conn) freeLocked(buffer []byte) {
-	if cap(buffer) == headBytes+blockBytes && len(c.free) < unsentMost/blockBytes {
-		c.free = append(c.free, buffer)
+	if cap(buffer) == headBytes+blockBytes && len(c.free) < keptMost/blockBytes {
+		c.free = append(c.free, buffer[:cap(buffer)])
 	}
 }
 
 // Read implements [io.Reader]; one at a time.
 func (c *Conn) Read(into []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.rest) == 0 {
-		if c.current != nil {
-			c.freeLocked(c.current)
-			c.current = nil
+	if len(c.rest) == 0 {
+		data, err := c.take()
+		if err != nil {
+			return 0, err
 		}
-		if data, ok := c.held[c.next]; ok {
-			delete(c.held, c.next)
-			c.heldBytes -= cap(data)
-			c.current, c.rest = data, data
-			continue
-		}
-		switch {
-		case c.end != nil && *c.end == c.next:
-			return 0, io.EOF
-		case c.err != nil || c.isClosed:
-			return 0, c.overLocked()
-		}
-		c.arrived.Wait()
+		c.current, c.rest = data, data
 	}
 	n := copy(into, c.rest)
 	c.rest = c.rest[n:]
-	c.next += uint64(n)
+	if len(c.rest) == 0 {
+		c.done(c.current)
+	}
+	return n, nil
+}
+
+// CarryTo gives on what is read, up to the end.
+func (c *Conn) CarryTo(w io.Writer) error {
+	for {
+		data, err := c.take()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(data); err != nil {
+			return err
+		}
+		c.done(data)
+	}
+}
+
+// take waits for the next block.
+func (c *Conn) take() ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if data, ok := c.held[c.taken]; ok {
+			delete(c.held, c.taken)
+			c.heldBytes -= cap(data)
+			c.taken += uint64(len(data))
+			return data, nil
+		}
+		switch {
+		case c.end != nil && *c.end == c.taken:
+			return nil, io.EOF
+		case c.err != nil || c.isClosed:
+			return nil, c.overLocked()
+		}
+		c.arrived.Wait()
+	}
+}
+
+// done notes that a block was read.
+func (c *Conn) done(data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next += uint64(len(data))
+	c.freeLocked(data)
 	if c.next-c.said >= sayEvery {
 		c.said = c.next
 		for _, p := range c.paths { // one may be stalled
@@ -217,7 +287,6 @@ func (c *Conn) Read(into []byte) (int, error) {
 		}
 		c.work.Broadcast()
 	}
-	return n, nil
 }
 
 func (c *Conn) overLocked() error {
@@ -237,7 +306,7 @@ func (c *Conn) Close() error {
 	}
 	c.isClosed = true
 	c.blocks = append(c.blocks, &block{buffer: make([]byte, headBytes), offset: c.written, isEnd: true})
-	for _, on := range []*sync.Cond{c.work, c.room, c.arrived} {
+	for _, on := range []*sync.Cond{c.work, c.hasRoom, c.arrived} {
 		on.Broadcast()
 	}
 	isLate := false
@@ -245,11 +314,11 @@ func (c *Conn) Close() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		isLate = true
-		c.room.Broadcast()
+		c.hasRoom.Broadcast()
 	})
 	defer late.Stop()
 	for !isLate && c.err == nil && !c.isThereLocked() {
-		c.room.Wait()
+		c.hasRoom.Wait()
 	}
 	c.failLocked(net.ErrClosed)
 	return nil
@@ -280,7 +349,7 @@ func (c *Conn) failLocked(err error) {
 	for _, p := range slices.Clone(c.paths) {
 		c.lostLocked(p)
 	}
-	for _, on := range []*sync.Cond{c.work, c.room, c.arrived} {
+	for _, on := range []*sync.Cond{c.work, c.hasRoom, c.arrived} {
 		on.Broadcast()
 	}
 }

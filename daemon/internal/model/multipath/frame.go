@@ -8,8 +8,8 @@ import (
 
 const (
 	headBytes = 29
-	// blockBytes is the most that a frame carries.
-	blockBytes = 256 << 10
+	// blockBytes is the most that a frame carries: what comes out of a pipe at once.
+	blockBytes = 64 << 10
 )
 
 const (

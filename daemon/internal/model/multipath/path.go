@@ -15,7 +15,8 @@ type path struct {
 	words [headBytes]byte
 
 	isLost          bool
-	writing         *block
+	isBusy          bool   // somebody writes
+	writing         *block // nil = only what is to be said
 	sent, confirmed uint64 // bytes, as this and the other end count them
 	came            uint64
 	said            uint64 // of came
@@ -51,7 +52,7 @@ func (c *Conn) lostLocked(p *path) {
 	c.since = c.clock.Boot()
 	go p.conn.Close() // TLS may wait
 	c.work.Broadcast()
-	c.room.Broadcast()
+	c.hasRoom.Broadcast()
 	c.Lost.Wake()
 }
 
@@ -59,42 +60,16 @@ func (c *Conn) lostLocked(p *path) {
 func (c *Conn) send(p *path) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !p.isLost {
-		b := c.nextLocked()
-		if b != nil && len(c.paths) > 1 && p.sent-p.confirmed >= pathWindow {
-			b = nil
+	for !p.isLost || p.isBusy {
+		var b *block
+		if !p.isBusy && (len(c.paths) == 1 || p.sent-p.confirmed < pathWindow) {
+			b = c.nextLocked()
 		}
-		if b == nil && !p.isDue && !p.isAsking {
+		if p.isBusy || b == nil && !p.isDue && !p.isAsking {
 			c.work.Wait()
 			continue
 		}
-		h := head{read: c.next, came: p.came}
-		p.said = p.came
-		if p.isAsking {
-			h.flags |= flagAsk
-		}
-		p.isDue, p.isAsking = false, false
-		frame := p.words[:]
-		if b != nil {
-			frame, h.offset, h.length = b.buffer, b.offset, uint64(b.size())
-			b.path, b.isFixed = p, true
-			p.sent += h.length
-			c.unsent -= b.size()
-			if b.isEnd {
-				h.flags |= flagEnd
-				p.sent++ // it is to be confirmed too
-			}
-			c.room.Broadcast()
-		}
-		h.put(frame)
-		p.writing = b
-		c.mu.Unlock()
-		_, err := p.conn.Write(frame)
-		c.mu.Lock()
-		p.writing = nil
-		if err != nil {
-			c.lostLocked(p)
-		}
+		c.writeLocked(p, b)
 	}
 	for _, b := range c.blocks {
 		if b.path == p {
@@ -103,6 +78,41 @@ func (c *Conn) send(p *path) {
 		}
 	}
 	c.work.Broadcast()
+}
+
+// writeLocked writes a block by an idle path, or without one what is to be said. It unlocks
+// meanwhile.
+func (c *Conn) writeLocked(p *path, b *block) {
+	h := head{read: c.next, came: p.came}
+	p.said = p.came
+	if p.isAsking {
+		h.flags |= flagAsk
+	}
+	p.isDue, p.isAsking = false, false
+	frame := p.words[:]
+	if b != nil {
+		frame, h.offset, h.length = b.buffer, b.offset, uint64(b.size())
+		b.path = p
+		p.sent += h.length
+		c.unsent -= b.size()
+		if b.isEnd {
+			h.flags |= flagEnd
+			p.sent++ // it is to be confirmed too
+		}
+		c.hasRoom.Broadcast()
+	}
+	h.put(frame)
+	p.isBusy, p.writing = true, b
+	c.mu.Unlock()
+	_, err := p.conn.Write(frame)
+	c.mu.Lock()
+	p.isBusy, p.writing = false, nil
+	if err != nil {
+		c.lostLocked(p)
+	}
+	if p.isLost {
+		c.work.Broadcast()
+	}
 }
 
 // nextLocked is the first block that goes over no path yet.
@@ -127,7 +137,7 @@ func (c *Conn) receive(p *path) error {
 	c.mu.Lock()
 	isMuch := h.offset+h.length > c.next+window+blockBytes || c.heldBytes > 2*window
 	var data []byte
-	if h.length > blockBytes/2 {
+	if h.length > blockBytes/4 {
 		data = c.bufferLocked()[:h.length]
 	} else {
 		data = make([]byte, h.length)
@@ -148,8 +158,7 @@ func (c *Conn) receive(p *path) error {
 		p.isDue = true
 		c.work.Broadcast()
 	}
-	begun := c.next + uint64(len(c.rest))
-	if _, isHeld := c.held[h.offset]; isHeld || h.offset < begun {
+	if _, isHeld := c.held[h.offset]; isHeld || h.offset < c.taken {
 		c.freeLocked(data) // it has come by another path
 		return nil
 	}
@@ -169,7 +178,7 @@ func (c *Conn) confirm(p *path, h head) error {
 	isNew := h.came > p.confirmed || h.flags&flagAsk != 0
 	p.confirmed = max(p.confirmed, h.came)
 	if isNew && c.isClosed {
-		c.room.Broadcast()
+		c.hasRoom.Broadcast()
 	}
 	if h.flags&flagEnd != 0 {
 		p.came++
@@ -193,7 +202,7 @@ func (c *Conn) confirm(p *path, h head) error {
 		}
 		clear(c.blocks[len(kept):])
 		c.blocks = kept
-		c.room.Broadcast()
+		c.hasRoom.Broadcast()
 	}
 	if isNew {
 		c.work.Broadcast()

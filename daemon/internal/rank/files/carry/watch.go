@@ -53,8 +53,20 @@ func (w *watch) check() {
 // chunk is how much is carried at once.
 const chunk = 256 << 10
 
+// blocks is a connection that reads into its own buffers, and writes from them.
+type blocks interface {
+	CarryFrom(r io.Reader) error
+	CarryTo(w io.Writer) error
+}
+
 // carry copies until the source ends, and notes each move.
 func (w *watch) carry(to io.Writer, from io.Reader) error {
+	if c, ok := to.(blocks); ok {
+		return c.CarryFrom(noted{w, from, nil})
+	}
+	if c, ok := from.(blocks); ok {
+		return c.CarryTo(noted{w, nil, to})
+	}
 	buffer := make([]byte, chunk)
 	for {
 		n, err := from.Read(buffer)
@@ -72,4 +84,23 @@ func (w *watch) carry(to io.Writer, from io.Reader) error {
 			return err
 		}
 	}
+}
+
+// noted notes each move.
+type noted struct {
+	watch *watch
+	from  io.Reader
+	to    io.Writer
+}
+
+func (n noted) Read(p []byte) (int, error) {
+	count, err := n.from.Read(p)
+	n.watch.moved()
+	return count, err
+}
+
+func (n noted) Write(p []byte) (int, error) {
+	count, err := n.to.Write(p)
+	n.watch.moved()
+	return count, err
 }
