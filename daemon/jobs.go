@@ -79,10 +79,20 @@ func (d *daemon) openJobs() error {
 		Sharing: func(node api.NodeID) (api.Sharing, bool) {
 			return ledger.Read[api.Sharing](d.ledger, api.Key{Node: node, Kind: api.KindSharing})
 		},
-		Reads: func(who api.Principal) (prepare.Account, error) {
+		Reads: func(who api.Principal) (of prepare.Account, isPublic bool, err error) {
 			name, reason := d.policy.MayRead(who)
-			return d.account(who, name, reason)
+			if name == "" && reason == "" {
+				return of, true, nil
+			}
+			of, err = d.account(who, name, reason)
+			return of, false, err
 		},
+		Named: func(name string) (prepare.Account, error) {
+			if _, err := policy.SystemBounds().Check(policy.SystemAccounts{}, name); err != nil {
+				return prepare.Account{}, err
+			}
+			return d.preparer.Account(name)
+		}, Public: d.records.PublicModels(),
 		IsSlow: func(node api.NodeID) bool {
 			graph, _ := d.graph.Latest()
 			return graph.IsSlow(d.identity.Node, node)

@@ -1260,11 +1260,13 @@ const (
 	// ModelsMapped lets everybody who has a local account in the map read that account's,
 	// and have the node copy more for it.
 	ModelsMapped ModelSharing = "mapped"
+	// ModelsMembers does so too, and lets all members read what Fulmen got from Hugging Face without a token.
+	ModelsMembers ModelSharing = "members"
 )
 
 // Values lists the words, in the order in which people read them.
 func (ModelSharing) Values() []string {
-	return words(ModelsNobody, ModelsMapped)
+	return words(ModelsNobody, ModelsMapped, ModelsMembers)
 }
 
 // Valid reports whether the word belongs to this version.

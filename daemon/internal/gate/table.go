@@ -43,7 +43,7 @@ const (
 	// WhoRank is a node where a rank of the job runs.
 	WhoRank Who = "the rank's node"
 	// WhoReader is a person of the calling node who may read models here.
-	WhoReader Who = "a person whom the map names"
+	WhoReader Who = "a person who may read models"
 	// WhoCable is the node at the other end of the cable.
 	WhoCable Who = "the cable's other end"
 )
@@ -59,7 +59,7 @@ const (
 	byTLS     = "its key, in the roster"
 	byWarrant = "the signed spec and the steps from its first home"
 	byJob     = "the job's document that counts"
-	byMap     = "this Mac's own map, and that it shares models"
+	byMap     = "this Mac's own map, and what it shares of models"
 )
 
 // The routes of any member.

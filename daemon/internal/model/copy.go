@@ -19,20 +19,22 @@ import (
 
 // Shared is the models of another Mac that it lets a caller read.
 func (m *Models) Shared(ctx context.Context, caller api.Principal, node api.NodeID) (list api.ModelListResult, err error) {
-	if err := m.isShared(caller, node); err != nil {
+	if err := m.isShared(caller, node, false); err != nil {
 		return list, err
 	}
 	return list, m.cfg.Peers.Call(ctx, node, "peer.models", api.PeerModelsParams{By: caller}, &list)
 }
 
 // isShared reports what another Mac's own document says against a caller, so that it is
-// asked for nothing that it refuses.
-func (m *Models) isShared(caller api.Principal, node api.NodeID) error {
+// asked for nothing that it refuses. asAccount is for what takes an account there.
+func (m *Models) isShared(caller api.Principal, node api.NodeID, asAccount bool) error {
 	sharing, isKnown := m.cfg.Sharing(node)
 	switch {
 	case !isKnown:
 		return nil // it says so itself
-	case sharing.Models != api.ModelsMapped:
+	case sharing.Models == api.ModelsMembers && !asAccount:
+		return nil
+	case sharing.Models != api.ModelsMapped && sharing.Models != api.ModelsMembers:
 		return api.NewError(api.ReasonModelsNotShared, "")
 	case !sharing.IsMapped(caller):
 		return api.NewError(api.ReasonPrincipalUnmapped, caller.String())
@@ -56,8 +58,12 @@ func (m *Models) serve(ctx context.Context, to gate.Reader, refused error, first
 		if refused != nil {
 			return who, nil, refused
 		}
-		if who, err = m.cfg.Reads(to.By()); err != nil {
+		who, isPublic, err := m.cfg.Reads(to.By())
+		switch {
+		case err != nil:
 			return who, nil, err
+		case isPublic:
+			return m.sendPublic(ctx, first.Model.Model)
 		}
 		return who, transfer.SendTask{Places: m.places(ctx, who), Model: first.Model.Model, Silence: m.carrier.Silence}, nil
 	})
@@ -102,7 +108,7 @@ func (m *Models) Copy(ctx context.Context, caller api.Principal, node api.NodeID
 		return nil, api.Errorf(api.ReasonBadValue, "node", "The model is on this Mac already.").WithRemedy("Name the Mac to copy it from.")
 	}
 	if node != "" {
-		if err := m.isShared(caller, node); err != nil {
+		if err := m.isShared(caller, node, false); err != nil {
 			return nil, err
 		}
 	}
@@ -156,6 +162,9 @@ func (c *Copying) run(ctx context.Context, carried func() (wire.Report, error)) 
 	}
 	defer func() { <-m.copying }()
 	report, err := carried()
+	if err == nil && c.now.From == "" && report.Model != nil {
+		m.got(Public{Account: c.Account, Model: c.now.Model, Revision: report.Model.Revision, Digest: report.Public})
+	}
 	if report.Model != nil {
 		over := c.now.Progress.Over
 		c.now.Progress = *report.Model

@@ -36,9 +36,13 @@ type Config struct {
 	Account func(who api.Principal) (account.Account, error)
 	// Environment is that of an account, as NAME=VALUE; it is empty where it is not known.
 	Environment func(ctx context.Context, who account.Account) []string
-	// Reads is the account whose models a person may read, who may be of another Mac; the
-	// error is an *api.Error.
-	Reads func(who api.Principal) (account.Account, error)
+	// Reads is the account whose models a person may read, who may be of another Mac, or that
+	// they may read what is public alone; the error is an *api.Error.
+	Reads func(who api.Principal) (of account.Account, isPublic bool, err error)
+	// Named is an account that models were got for.
+	Named func(name string) (account.Account, error)
+	// Public keeps which models are public.
+	Public PublicStore
 	// Sharing is what a Mac has published of what it shares; false = nothing yet.
 	Sharing func(node api.NodeID) (api.Sharing, bool)
 	// IsSlow reports whether a Mac is known to be reached over slow or costly networks alone.
@@ -73,6 +77,8 @@ type Models struct {
 	sending   chan struct{} // one for each copy from it
 	carrier   carry.Carrier
 
+	publicly sync.Mutex // held while what is public changes
+
 	mu      sync.Mutex
 	readers map[uint32]*reader // by uid
 	copies  map[*Copying]api.ModelCopying
@@ -104,9 +110,12 @@ func New(c Config) *Models {
 		carrier: carry.Carrier{Self: c.Self, Clock: c.Clock, Silence: c.Wait, Log: c.Log}, readers: map[uint32]*reader{}, copies: map[*Copying]api.ModelCopying{}, served: map[part]*multipath.Conn{}, watches: map[*Watch]bool{},
 	}
 	c.Peers.HandleCall(gate.HandleReader(gate.Models, func(ctx context.Context, r gate.Reader, _ api.PeerModelsParams) (any, error) {
-		who, err := m.cfg.Reads(r.By())
-		if err != nil {
+		who, isPublic, err := m.cfg.Reads(r.By())
+		switch {
+		case err != nil:
 			return nil, err
+		case isPublic:
+			return m.publicList(ctx), nil
 		}
 		return m.list(ctx, who)
 	}))

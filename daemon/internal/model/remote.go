@@ -55,7 +55,10 @@ func (m *Models) fetchFor(ctx context.Context, by gate.Reader, refused error, fi
 
 // accountOf is the account of this Mac that a person is here, as a person of this Mac.
 func (m *Models) accountOf(by gate.Reader) (api.Principal, error) {
-	who, err := m.cfg.Reads(by.By())
+	who, isPublic, err := m.cfg.Reads(by.By())
+	if err == nil && isPublic {
+		err = api.NewError(api.ReasonPrincipalUnmapped, by.By().String())
+	}
 	return api.Principal{User: who.Name, Node: m.cfg.Peers.Self()}, err
 }
 
@@ -82,7 +85,7 @@ func (m *Models) CopyTo(ctx context.Context, caller api.Principal, to, from api.
 	case to == from:
 		return nil, api.Errorf(api.ReasonBadValue, "to", "The model is on that Mac already.").WithRemedy("Name two Macs.")
 	}
-	if err := m.isShared(caller, to); err != nil {
+	if err := m.isShared(caller, to, true); err != nil {
 		return nil, err
 	}
 	first := api.PeerModelCopy{PeerModel: api.PeerModel{By: caller, Model: sel}, From: from, AnyNetwork: overAny}

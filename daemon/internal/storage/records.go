@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/rdma/useractions"
 	"fulmen/daemon/internal/server/token"
@@ -42,6 +43,7 @@ const (
 	keyUserActions = "trips"
 	keyWanted      = "wanted"
 	keyHistory     = "history"
+	keyPublic      = "public_models"
 )
 
 // Buckets are those of the database.
@@ -315,6 +317,11 @@ func (s Records) Probes() Kept[profile.Probes] { return Kept[profile.Probes]{s, 
 // Suspects are the RDMA devices that may be stuck.
 func (s Records) Suspects() Kept[health.Suspects] {
 	return Kept[health.Suspects]{s, bucketNode, keySuspects}
+}
+
+// PublicModels are those that were got without a token.
+func (s Records) PublicModels() Kept[[]model.Public] {
+	return Kept[[]model.Public]{s, bucketNode, keyPublic}
 }
 
 // UserActions are those that people make for RDMA.

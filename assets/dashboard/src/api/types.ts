@@ -485,8 +485,9 @@ export type MethodClass = "read" | "user" | "admin" | "peer";
  *
  * - nobody: Lets nobody from elsewhere.
  * - mapped: Lets everybody who has a local account in the map read that account's, and have the node copy more for it.
+ * - members: Does so too, and lets all members read what Fulmen got from Hugging Face without a token.
  */
-export type ModelSharing = "nobody" | "mapped";
+export type ModelSharing = "nobody" | "mapped" | "members";
 
 /**
  * ModelSource is whose form a folder with models has.

@@ -44,8 +44,9 @@ func (p *Policy) Allows(who api.Principal, now Circumstances) (account string, r
 }
 
 // MayRead decides whether a person may read models on this Mac, and whose: those of the
-// account as which their jobs would run. The reason is empty where they may; else it is
-// not_a_member, models_not_shared, principal_unmapped or account_forbidden.
+// account as which their jobs would run, or where the account is empty what is public. The
+// reason is empty where they may; else it is not_a_member, models_not_shared,
+// principal_unmapped or account_forbidden.
 func (p *Policy) MayRead(who api.Principal) (account string, reason api.Reason) {
 	p.mu.Lock()
 	held := p.record
@@ -53,7 +54,13 @@ func (p *Policy) MayRead(who api.Principal) (account string, reason api.Reason) 
 	switch {
 	case !p.isHere(who.Node):
 		return "", api.ReasonNotAMember
-	case who.Node != p.options.Node && held.Sharing.Models != api.ModelsMapped:
+	case who.Node == p.options.Node:
+	case held.Sharing.Models == api.ModelsMembers:
+		if account, reason = p.account(held, who); reason == api.ReasonPrincipalUnmapped {
+			return "", ""
+		}
+		return account, reason
+	case held.Sharing.Models != api.ModelsMapped:
 		return "", api.ReasonModelsNotShared
 	}
 	return p.account(held, who)

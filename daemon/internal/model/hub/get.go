@@ -67,7 +67,7 @@ func Get(in io.Reader, reports io.Writer) error {
 	if err := g.run(in); err != nil {
 		return errors.Join(err, g.reporter.Failed(g.failure(err)))
 	}
-	return g.reporter.Model(g.progress, true)
+	return g.reporter.Got(g.progress, g.public)
 }
 
 // get is one model that is got.
@@ -75,6 +75,7 @@ type get struct {
 	reporter *wire.Reporter
 	task     Task
 	progress api.ModelProgress
+	public   string   // the digest of the files, where no token was needed
 	repo     *os.Root // whose list says that files arrive; nil while there is none
 }
 
@@ -143,6 +144,8 @@ type line struct {
 	Commit string          `json:"commit"`
 	Refs   []string        `json:"refs"`
 	Files  []transfer.File `json:"files"`
+	// Public says that no token is sent.
+	Public bool `json:"public"`
 	problem
 }
 
@@ -184,6 +187,7 @@ func (g *get) download(ctx context.Context, python string, environment []string)
 	}
 	_, _ = in.Write(append(task, '\n')) // one that has ended has another reason
 	var last line
+	public := ""
 	end := func() {}
 	defer func() { end() }()
 	for lines := look.Lines(out, maxLine); err == nil && lines.Scan(); {
@@ -191,6 +195,9 @@ func (g *get) download(ctx context.Context, python string, environment []string)
 		switch err = json.Unmarshal(lines.Bytes(), &last); {
 		case err == nil && last.Commit != "":
 			end = g.announce(last)
+			if last.Public {
+				public = transfer.Digest(last.Files)
+			}
 		case err == nil && last.Word == "":
 			if g.repo != nil && last.Done > g.progress.DoneBytes {
 				transfer.Beat(g.repo, time.Now())
@@ -207,6 +214,7 @@ func (g *get) download(ctx context.Context, python string, environment []string)
 	case last.Word != "":
 		return &last.problem
 	case last.Whole:
+		g.public = public
 		return nil
 	}
 	return cmp.Or(err, error(&problem{Word: "failed", Text: fmt.Sprintf("%s: %s", python, cmp.Or(lastLine(complaints.String()), fmt.Sprint(waited)))}))

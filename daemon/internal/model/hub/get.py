@@ -79,6 +79,7 @@ class Get:
         self.cache = constants.HF_HUB_CACHE
         self.folder = os.path.join(self.cache, file_download.repo_folder_name(repo_id=self.repository, repo_type="model"))
         self.api = hub.HfApi()
+        self.token = None  # the account's; False = none is sent
         self.files, self.commit, self.doing, self.verified = [], "", "", set()
         self.once = {"_nb_retries": 0} if "_nb_retries" in inspect.signature(self.http_get).parameters else {}
 
@@ -86,22 +87,35 @@ class Get:
         return os.path.join(self.folder, "blobs", name)
 
     def run(self):
-        info = self.persist(lambda: self.api.model_info(self.repository, revision=self.revision, files_metadata=True))
+        info = self.persist(self.info)
         self.commit, self.files = info.sha, info.siblings or []
         self.total = sum(f.size or 0 for f in self.files)
         self.room()
         files = [{"path": f.rfilename, "size": f.size, "hash": f.lfs.sha256 if f.lfs is not None else f.blob_id} for f in self.files]
         if len(files) <= MOST_LISTED and all(f["hash"] and f["size"] is not None for f in files):
-            tell(commit=self.commit, refs=[] if self.revision == self.commit else [self.revision], files=files)
+            tell(commit=self.commit, refs=[] if self.revision == self.commit else [self.revision], files=files, public=self.token is False)
         threading.Thread(target=self.report, daemon=True).start()
         os.makedirs(self.blob(""), exist_ok=True)
         large = [f for f in self.files if f.lfs is not None]
         with ThreadPoolExecutor(WORKERS) as pool:
             for _ in pool.map(lambda f: self.persist(lambda: self.fetch(f)), large):
                 pass
-        at = self.persist(lambda: self.hub.snapshot_download(self.repository, revision=self.revision, max_workers=WORKERS))
+        at = self.persist(lambda: self.hub.snapshot_download(self.repository, revision=self.revision, max_workers=WORKERS, token=self.token))
         self.verify(at)
         tell(whole=True, done=self.total, total=self.total, verified=len(self.verified), unverified=len(self.files) - len(self.verified))
+
+    def info(self):
+        """What the Hub has. What it gives to anybody is got without a token: then it is public."""
+        ask = lambda token: self.api.model_info(self.repository, revision=self.revision, files_metadata=True, token=token)
+        try:
+            info = ask(False)
+            if not info.private and not info.gated:
+                self.token = False
+                return info
+        except Exception as error:
+            if answered(error) is None or self.again(error) is not None:
+                raise
+        return ask(None)
 
     def room(self):
         at = self.cache
@@ -117,7 +131,7 @@ class Get:
         if os.path.exists(blob):
             return
         url = self.hub.hf_hub_url(self.repository, file.rfilename, revision=self.commit)
-        found, headers = self.hub.get_hf_file_metadata(url), self.headers()
+        found, headers = self.hub.get_hf_file_metadata(url, token=self.token), self.headers(token=self.token)
         if found.etag != sha256:
             return
         if urlsplit(found.location)[:2] != urlsplit(url)[:2]:

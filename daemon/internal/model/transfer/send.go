@@ -64,6 +64,7 @@ type sender struct {
 	content  *inventory.Content
 	arriving *arriving // in place of content
 	files    []File
+	isPublic bool // each file is compared with its hash before it is sent
 	free     chan []byte
 	open     int // the file that is open; the latest one stays so
 	file     *os.File
@@ -84,6 +85,9 @@ func send(conn *wire.Conn, task SendTask, clock native.Clock) error {
 	h, err := s.whole(all, task.Model)
 	if s.content != nil {
 		defer s.content.Close()
+	}
+	if s.isPublic = task.Public != ""; s.isPublic && (err != nil || Digest(s.files) != task.Public) {
+		return api.NewError(api.ReasonNoSuchModel, task.Model.Model)
 	}
 	if err != nil {
 		arriving, failed := openArriving(task, clock)
@@ -228,7 +232,7 @@ func (s *sender) prepare(r request, a *answer, alive func()) (err error) {
 	switch {
 	case s.file != nil:
 	case s.arriving == nil:
-		s.file, err = s.content.Open(r.File)
+		s.file, err = s.openWhole(r.File, a.buffer, alive)
 	case r.Sum:
 		s.file, err = s.arriving.open(r.File, size, alive)
 	default:
@@ -264,6 +268,29 @@ func (s *sender) prepare(r request, a *answer, alive func()) (err error) {
 	}
 	return s.content.Check(r.File, s.file)
 }
+
+// openWhole opens a file, and compares it with its hash where that is to be.
+func (s *sender) openWhole(n int, buffer []byte, alive func()) (*os.File, error) {
+	f, err := s.content.Open(n)
+	if err != nil || !s.isPublic {
+		return f, err
+	}
+	sum := hashFor(s.files[n].Hash, s.files[n].Size)
+	for at := int64(0); at < s.files[n].Size && err == nil; at += aliveBytes {
+		_, err = io.CopyBuffer(onlyWriter{sum}, io.NewSectionReader(f, at, aliveBytes), buffer)
+		alive()
+	}
+	if err == nil && hex.EncodeToString(sum.Sum(nil)) != s.files[n].Hash {
+		err = inventory.ErrChanged
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// aliveBytes is after how much that was read the receiver gets to know that it goes on.
+const aliveBytes = 256 << 20
 
 // onlyWriter hides that a hash could read by itself, with a buffer of its own.
 type onlyWriter struct{ io.Writer }

@@ -1,7 +1,12 @@
 package transfer
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -34,6 +39,10 @@ type SendTask struct {
 	Places inventory.Places `json:"places"`
 	// Model is the one to send.
 	Model api.ModelSelect `json:"model"`
+	// Public is the digest of the files of a model that is sent to members at large: another one,
+	// and files that are not what their hashes say, are not sent. Empty = it is sent to somebody
+	// who may read all of the account's.
+	Public string `json:"public,omitempty"`
 	// Silence is how long a model that arrives may rest; 0 = a minute.
 	Silence time.Duration `json:"silence,omitempty"`
 }
@@ -85,6 +94,19 @@ type File struct {
 // Valid reports whether it can be one.
 func (e File) Valid() bool {
 	return inventory.IsPath(e.Path) && wire.ValidPath(e.Path) && 0 <= e.Size && e.Size <= maxBytes && (e.Hash == "" || inventory.IsHash(e.Hash)) && (e.Sum == "" || len(e.Sum) == 64 && inventory.IsHash(e.Sum))
+}
+
+// Digest stands for the paths, sizes and hashes of a model's files; empty where a hash is not
+// known.
+func Digest(files []File) string {
+	sum := sha256.New()
+	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b File) int { return strings.Compare(a.Path, b.Path) }) {
+		if f.Hash == "" {
+			return ""
+		}
+		fmt.Fprintf(sum, "%q %d %s\n", f.Path, f.Size, f.Hash)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // request asks for a chunk of a file, or for its SHA-256.

@@ -116,11 +116,7 @@ func (w *writer) moved(bytes int64) error {
 
 // open goes on with an item where an earlier copy was cut.
 func (w *writer) open(it *item) (err error) {
-	w.item, w.sum = it, sha256.New()
-	if len(it.hash) == 2*sha1.Size {
-		w.sum = sha1.New() // as Git names a blob
-		fmt.Fprintf(w.sum, "blob %d\x00", it.size)
-	}
+	w.item, w.sum = it, hashFor(it.hash, it.size)
 	if w.file, err = w.repo.OpenFile(it.partial(), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644); err != nil {
 		w.file = nil
 		return err
@@ -139,6 +135,16 @@ func (w *writer) open(it *item) (err error) {
 		}
 	}
 	return nil
+}
+
+// hashFor computes a hash of the kind of another one.
+func hashFor(known string, size int64) hash.Hash {
+	if len(known) != 2*sha1.Size {
+		return sha256.New()
+	}
+	sum := sha1.New() // as Git names a blob
+	fmt.Fprintf(sum, "blob %d\x00", size)
+	return sum
 }
 
 // finish puts an item in its place, or has it fetched again.

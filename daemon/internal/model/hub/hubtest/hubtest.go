@@ -32,6 +32,10 @@ type Hub struct {
 	// Token is who may have what is gated; Gated says that all is.
 	Token string
 	Gated bool
+	// Asks is a repository that everybody sees, whose files are for who has the token alone.
+	Asks string
+	// Private is a repository that is there for who has the token alone.
+	Private string
 	// Busy is how often it answers that it was asked too often, Broken how often that it
 	// is out of order.
 	Busy, Broken int
@@ -49,6 +53,7 @@ type Hub struct {
 	mu     sync.Mutex
 	sent   int64
 	tokens []string
+	shown  map[string][]string
 }
 
 // Model is the files of a model; those that end in .json are not large.
@@ -56,7 +61,7 @@ type Model map[string]string
 
 // New starts one, which ends with the test.
 func New(t testing.TB) *Hub {
-	h := &Hub{Models: map[string]Model{}, Commit: "08231374eeacb049a0eade7922910865b8fce912"}
+	h := &Hub{Models: map[string]Model{}, shown: map[string][]string{}, Commit: "08231374eeacb049a0eade7922910865b8fce912"}
 	storage := httptest.NewServer(http.HandlerFunc(h.storage))
 	t.Cleanup(storage.Close)
 	hub := httptest.NewServer(h.handler(storage.URL))
@@ -77,6 +82,13 @@ func (h *Hub) StorageTokens() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.tokens)
+}
+
+// Shown are the tokens that were shown for a repository, each once; "" is none.
+func (h *Hub) Shown(name string) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(h.shown[name])))
 }
 
 // Python is the path of a program that is a Python with huggingface_hub whose Hub this is, or
@@ -123,10 +135,15 @@ func gitOf(text string) string {
 }
 
 // refuse answers with an error as the Hub does, and reports whether it did.
-func (h *Hub) refuse(w http.ResponseWriter, r *http.Request) bool {
+func (h *Hub) refuse(w http.ResponseWriter, r *http.Request, name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	h.shown[name] = append(h.shown[name], token)
 	switch {
+	case name == h.Private && token != h.Token:
+		w.Header().Set("X-Error-Code", "RepoNotFound")
+		w.WriteHeader(http.StatusUnauthorized)
 	case h.Busy > 0:
 		h.Busy--
 		w.Header().Set("Retry-After", h.RetryAfter)
@@ -134,7 +151,7 @@ func (h *Hub) refuse(w http.ResponseWriter, r *http.Request) bool {
 	case h.Broken > 0:
 		h.Broken--
 		w.WriteHeader(http.StatusBadGateway)
-	case h.Gated && r.Header.Get("Authorization") != "Bearer "+h.Token:
+	case (h.Gated || name == h.Asks && !strings.HasPrefix(r.URL.Path, "/api/")) && token != h.Token:
 		w.Header().Set("X-Error-Code", "GatedRepo")
 		w.WriteHeader(http.StatusForbidden)
 	default:
@@ -169,7 +186,7 @@ func (h *Hub) handler(storage string) http.Handler {
 // file gives a small file, or where a large one lies.
 func (h *Hub) file(w http.ResponseWriter, r *http.Request, name, revision, file, storage string) {
 	content, ok := h.Models[name][file]
-	if h.refuse(w, r) {
+	if h.refuse(w, r, name) {
 		return
 	}
 	if !ok || revision != h.Commit {
@@ -196,7 +213,7 @@ func (h *Hub) file(w http.ResponseWriter, r *http.Request, name, revision, file,
 func (h *Hub) model(w http.ResponseWriter, r *http.Request, name, what, revision string) {
 	files, ok := h.Models[name]
 	switch {
-	case h.refuse(w, r):
+	case h.refuse(w, r, name):
 	case !ok:
 		missing(w, "RepoNotFound")
 	case what == "refs":
@@ -220,7 +237,11 @@ func (h *Hub) model(w http.ResponseWriter, r *http.Request, name, what, revision
 			answer(w, tree)
 			return
 		}
-		answer(w, map[string]any{"id": name, "sha": h.Commit, "siblings": siblings})
+		gated := any(false)
+		if name == h.Asks {
+			gated = "auto"
+		}
+		answer(w, map[string]any{"id": name, "sha": h.Commit, "siblings": siblings, "private": name == h.Private, "gated": gated})
 	}
 }
 

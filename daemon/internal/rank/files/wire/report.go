@@ -18,6 +18,8 @@ type Report struct {
 	LeftOut []string `json:"left_out,omitempty"`
 	// Model is how far the copy of a model is.
 	Model *api.ModelProgress `json:"model,omitempty"`
+	// Public is the digest of a model that was got from Hugging Face without a token.
+	Public string `json:"public,omitempty"`
 	// Error is why it ended; with ReportFailed.
 	Error *api.Error `json:"error,omitempty"`
 }
@@ -92,6 +94,11 @@ func (r *Reporter) Model(p api.ModelProgress, isDone bool) error {
 	}
 	r.last = now
 	return r.report(Report{State: ReportProgress, Model: &p})
+}
+
+// Got says that a model was got, and the digest of its files where that took no token.
+func (r *Reporter) Got(p api.ModelProgress, public string) error {
+	return r.report(Report{State: ReportDone, Model: &p, Public: public})
 }
 
 // Failed says why it is not.
