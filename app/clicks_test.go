@@ -25,7 +25,7 @@ import (
 const kinds = `add:join add:show cable:disable cable:enable cable:measure cable:mute cable:show cables:enable_all code:close code:show
 condition condition:action condition:measure condition:mute condition:show copy:show dashboard diagnostics errand job:logs job:retry job:stop job:take_over
 measure node:measure node:remove node:show obstacle:next pending:code pending:ignore pending:later quit settings:cli settings:login settings:notifications
-settings:title sharing:awake sharing:idle sharing:list sharing:mapped sharing:models sharing:nobody sharing:power summary`
+settings:title sharing:awake sharing:idle sharing:list sharing:mapped sharing:models sharing:nobody sharing:power sharing:public summary`
 
 // kindOf is the kind of a line, by the first and the last part of its id; what is
 // between says what it is about.

@@ -64,9 +64,13 @@ func (s *State) sharing(l api.Sharing) Item {
 		title += ", when idle"
 	}
 	not := func(v bool) *bool { v = !v; return &v }
-	shares, models := l.Models == api.ModelsMapped, api.ModelsMapped
+	isPublic, models, public := l.Models == api.ModelsMembers, api.ModelsMapped, api.ModelsMembers
+	shares := isPublic || l.Models == api.ModelsMapped
 	if shares {
 		models = api.ModelsNobody
+	}
+	if isPublic {
+		public = api.ModelsMapped
 	}
 	return Item{ID: "sharing", Title: title, Items: []Item{
 		{ID: "sharing:nobody", Title: "From Me Only", Checked: l.Jobs == api.JobsNobody, Do: set(api.ClusterSetSharingParams{Jobs: api.JobsNobody})},
@@ -77,6 +81,7 @@ func (s *State) sharing(l api.Sharing) Item {
 		{ID: "sharing:power", Title: "Only on Power", Checked: l.OnlyOnPower, Do: set(api.ClusterSetSharingParams{OnlyOnPower: not(l.OnlyOnPower)})},
 		{ID: "sharing:idle", Title: "Only When Nobody Uses It", Checked: l.OnlyWhenIdle, Do: set(api.ClusterSetSharingParams{OnlyWhenIdle: not(l.OnlyWhenIdle)})},
 		{ID: "sharing:models", Title: "Share Models with Them", Checked: shares, Do: set(api.ClusterSetSharingParams{Models: models})},
+		{ID: "sharing:public", Title: "Share Public Models with All Members", Checked: isPublic, Do: set(api.ClusterSetSharingParams{Models: public})},
 		{ID: "sharing:awake", Title: "Keep This Mac Awake", Checked: l.KeepAwake, Do: set(api.ClusterSetSharingParams{KeepAwake: not(l.KeepAwake)})},
 	}}
 }

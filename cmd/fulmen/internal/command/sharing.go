@@ -17,7 +17,7 @@ import (
 // sharingKeys are the keys that can be set, with their values, for the help.
 const sharingKeys = "  jobs               nobody, mapped, list\n" +
 	"  jobs_from          people, with commas: ada@mac-mini,bob@mac-studio\n" +
-	"  models             nobody, mapped\n" +
+	"  models             nobody, mapped, members\n" +
 	"  rdma_changes       nobody, members\n" +
 	"  only_on_power      true, false\n" +
 	"  only_when_idle     true, false\n" +

@@ -21,6 +21,9 @@ func (v View) Sharing(w *Page, s api.Sharing, called Names) {
 	table.Row("jobs", string(s.Jobs), jobsMean(s))
 	table.Row("jobs_from", orNone(strings.Join(from, ",")), "who may, where jobs is list")
 	readers := choose(s.Models == api.ModelsMapped, "those with a local account may copy that account's models", "nobody elsewhere may read the models here")
+	if s.Models == api.ModelsMembers {
+		readers = "those with a local account may copy that account's models, all members what was got without a token"
+	}
 	table.Row("models", string(cmp.Or(s.Models, api.ModelsNobody)), readers)
 	who := choose(s.RDMAChanges == api.ChangesMembers, "administrators of the cluster's members", "nobody else")
 	table.Row("rdma_changes", string(s.RDMAChanges), who+" may change RDMA on this Mac")

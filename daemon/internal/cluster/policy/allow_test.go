@@ -147,6 +147,12 @@ func TestModelsAreSharedOnRequest(t *testing.T) {
 	check(anna, "jobs", "")
 	check(bob, "", api.ReasonPrincipalUnmapped)
 	check(person("anna", mini), "", api.ReasonNotAMember)
+	_, err = r.SetSharing(t.Context(), api.ClusterSetSharingParams{Models: api.ModelsMembers})
+	is.NoErr(err)
+	check(anna, "jobs", "")
+	check(bob, "", "") // what is public
+	check(own, "bob", "")
+	check(person("anna", mini), "", api.ReasonNotAMember)
 	is.NoErr(r.Join(another, "", ""))
 	is.Equal(r.Sharing().Models, api.ModelSharing("")) // another cluster asks again
 }
