@@ -42,7 +42,7 @@ func (d *daemon) openCluster() error {
 		Self: d.identity.Node, Electors: d.roster,
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.sharing.Maps, Reads: func(by api.Principal) api.Reason {
+		Maps:  d.sharing.Maps, Shares: d.sharing.Shares, Reads: func(by api.Principal) api.Reason {
 			_, reason := d.policy.MayRead(by)
 			return reason
 		}, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: func(e gate.Entry) {

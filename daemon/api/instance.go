@@ -1,5 +1,7 @@
 package api
 
+import "time"
+
 func instanceMethods() []MethodInfo {
 	return []MethodInfo{
 		method[InstanceApplyParams, InstanceApplyResult]("instance.apply", ClassUser, "",
@@ -16,6 +18,11 @@ const (
 	DefaultEngine = "mlx_lm.server"
 	// LabelEngine is the label of an instance's job that has the name of its engine.
 	LabelEngine = "fulmen.engine"
+	// LabelEngineModel is the label, of an engine's file, that has what the engine calls the
+	// model that it was started with.
+	LabelEngineModel = "fulmen.engine.model"
+	// DrainRequests is what the requests of a service get that somebody ends.
+	DrainRequests = 15 * time.Second
 )
 
 // InstanceSpec declares an instance of a model.

@@ -285,6 +285,8 @@ type PeerConn struct {
 	Copy *PeerModelCopy `json:"copy,omitempty"`
 	// Port is the published port of rank 0; publish only.
 	Port int `json:"port,omitempty"`
+	// By is the person of the caller's whose requests go to it; absent = the submitter. Publish only.
+	By Principal `json:"by,omitzero"`
 	// Job is the job whose files are fetched from its submitter's node; files only.
 	Job JobID `json:"job,omitempty"`
 	// Token is the leave to measure; probes only.

@@ -25,6 +25,8 @@ const (
 	APIPort = 7731
 	// PeerPort is the one for peers.
 	PeerPort = 7732
+	// EndpointPort is where a Mac answers for all services of its cluster.
+	EndpointPort = 7733
 )
 
 // Paths of the local HTTP server. There are no others.

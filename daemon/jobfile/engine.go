@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,7 +104,12 @@ func Serve(r *api.JobRequest, port int, sharding api.Sharding) {
 func Instance(spec api.InstanceSpec, engine api.JobRequest) api.JobRequest {
 	r := engine
 	r.Name, r.Model, r.FetchModel, r.Kept, r.Detached = spec.Name, spec.Model, true, true, true
-	r.Sharding, r.Labels = spec.Sharding, map[string]string{api.LabelEngine: spec.Engine}
+	r.Sharding = spec.Sharding
+	r.Labels = maps.Clone(r.Labels)
+	if r.Labels == nil {
+		r.Labels = map[string]string{}
+	}
+	r.Labels[api.LabelEngine] = spec.Engine
 	p := &r.Placement
 	p.Ranks, p.MinNodes, p.MaxNodes, p.MemoryBytes, p.Networks = spec.Ranks, spec.MinNodes, spec.MaxNodes, spec.MemoryBytes, spec.Networks
 	if spec.Backend != "" {

@@ -112,5 +112,5 @@ func OfPeer(e gate.Entry, account string) Entry {
 // peerWhy is the audit's word for what the gate found proven.
 var peerWhy = map[gate.Who]api.AuditWhy{
 	gate.WhoMember: api.AuditMember, gate.WhoHome: api.AuditHome, gate.WhoFormer: api.AuditHome, gate.WhoPerson: api.AuditSubmitter,
-	gate.WhoRank: api.AuditRankNode, gate.WhoReader: api.AuditMappedAccount, gate.WhoCable: api.AuditCableEnd,
+	gate.WhoRank: api.AuditRankNode, gate.WhoReader: api.AuditMappedAccount, gate.WhoAccount: api.AuditMappedAccount, gate.WhoCable: api.AuditCableEnd,
 }

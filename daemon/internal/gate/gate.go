@@ -53,6 +53,8 @@ type Config struct {
 	// Maps reports whether the node of by says that the account of by is the one as
 	// which a principal's ranks run there. Of this node that is its own map.
 	Maps func(by, principal api.Principal) bool
+	// Shares reports whether this node's map leads two people to one account.
+	Shares func(by, principal api.Principal) bool
 	// Reads says why a person may not read models here; empty = they may.
 	Reads func(by api.Principal) api.Reason
 	// Cable reports whether a cable leads from this node to another one.

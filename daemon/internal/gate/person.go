@@ -58,12 +58,14 @@ func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused e
 			by = first.Output.By
 		case first.Input != nil && d == Input:
 			by = first.Input.By
+		case d == Publish && first.By != (api.Principal{}):
+			by = first.By
 		case d == Publish: // the submitter's node itself
 			if k, err := g.known(first.Rank.Job); err == nil && k.Spec.Principal.Node == from {
 				by = k.Spec.Principal
 			}
 		}
-		a, err := g.acting(from, by, first.Rank.Job, PersonRoute{})
+		a, err := g.acting(from, by, first.Rank.Job, PersonRoute(d))
 		return proof[Acting]{a, by, a.job.Spec.Principal, first.Rank.String(), a.why}, err
 	}, h)
 }
@@ -72,7 +74,8 @@ func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused e
 // people alone: for the one who submitted the job, and, of this node, for the account
 // as which its ranks run here. Elsewhere a node's map is believed for the ranks that
 // run there and nothing else: it may stop the job, whose rank it could end, and sees
-// and feeds its own ranks by itself. The home of now may say that a job is deleted,
+// and feeds its own ranks by itself. To a published port comes as well whom this node's
+// own map leads to the account as which the job runs here. The home of now may say that a job is deleted,
 // and a former one pass a stop on.
 func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d PersonRoute) (Acting, error) {
 	k, err := g.known(job)
@@ -95,6 +98,9 @@ func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d Person
 		return Acting{}, api.NewError(api.ReasonPeerNotAllowed, by.String())
 	case (from == g.cfg.Self || d == StopJob && k.runsOn(from)) && g.cfg.Maps(by, k.Spec.Principal):
 		a.why = WhoRank
+		return a, nil
+	case d == PersonRoute(Publish) && g.cfg.Shares(by, k.Spec.Principal):
+		a.why = WhoAccount
 		return a, nil
 	}
 	return Acting{}, api.NewError(api.ReasonNotYourJob, string(job))

@@ -42,6 +42,8 @@ const (
 	WhoPerson Who = "the submitter's node"
 	// WhoRank is a node where a rank of the job runs.
 	WhoRank Who = "the rank's node"
+	// WhoAccount is a person whom the map of this node leads to the job's account.
+	WhoAccount Who = "who has the job's account here"
 	// WhoReader is a person of the calling node who may read models here.
 	WhoReader Who = "a person who may read models"
 	// WhoCable is the node at the other end of the cable.

@@ -64,7 +64,11 @@ func (p *published) take(conn net.Conn, port int, lan bool) {
 // program has taken it.
 func (p *published) reach(ctx context.Context, port int) (net.Conn, error) {
 	rank, node := p.target()
-	conn, err := p.relay.cfg.Peers.Stream(ctx, node, api.PeerConn{Carries: api.ConnPublish, Rank: rank, Port: port})
+	return p.relay.reach(ctx, node, api.PeerConn{Carries: api.ConnPublish, Rank: rank, Port: port})
+}
+
+func (r *Relay) reach(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
+	conn, err := r.cfg.Peers.Stream(ctx, node, first)
 	if err != nil {
 		return nil, err
 	}

@@ -104,6 +104,14 @@ func (n Now) May(by, job api.Principal) bool {
 	return by.Node == n.Ledger.Node() && reason == "" && account == by.User
 }
 
+// Shares reports whether this Mac's map leads two people to one account.
+func (n Now) Shares(by, job api.Principal) bool {
+	idle := 1e9
+	own, why := n.Policy.Allows(by, Circumstances{UserIdleS: &idle})
+	account, reason := n.Policy.Allows(job, Circumstances{UserIdleS: &idle})
+	return why == "" && reason == "" && account == own
+}
+
 // Maps reports whether the node of by says that a principal's jobs run there as the
 // account of by. Of this node that is its map, elsewhere what that node publishes,
 // which names no account: any of its people is believed.

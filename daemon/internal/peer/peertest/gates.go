@@ -56,6 +56,9 @@ func NewGate(cfg gate.Config) *gate.Gate {
 	if cfg.Maps == nil {
 		cfg.Maps = func(api.Principal, api.Principal) bool { return false }
 	}
+	if cfg.Shares == nil {
+		cfg.Shares = func(api.Principal, api.Principal) bool { return false }
+	}
 	if cfg.Cable == nil {
 		cfg.Cable = func(api.LinkID, api.NodeID) bool { return false }
 	}
