@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"runtime"
@@ -12,6 +14,7 @@ import (
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/endpoint"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/grant/lend"
@@ -176,7 +179,7 @@ func (d *daemon) openJobs() error {
 		},
 		Compare: func(answers []api.Preflight, allowMixed bool) []api.Cause {
 			return prepare.Compare(answers, allowMixed, d.nodes.Name)
-		}, Name: d.nodes.Name, Find: d.nodes.Find, Forget: d.ranks.ForgetJob, Bind: d.ranks.Bind, Times: times,
+		}, Name: d.nodes.Name, Find: d.nodes.Find, Forget: d.ranks.ForgetJob, Bind: d.ranks.Bind, Quiet: func(ctx context.Context, rank api.RankRef) { d.publisher.Quiet(ctx, rank) }, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
@@ -283,6 +286,35 @@ func (d *daemon) openPublisher() {
 	}
 	d.publisher = relay.New(c)
 	d.onClose(func() error { d.publisher.Shut(); return nil })
+}
+
+// openEndpoint makes what answers for all services, and opens its port.
+func (d *daemon) openEndpoint() (net.Listener, error) {
+	current := d.live.Current().Endpoint
+	host := "127.0.0.1"
+	if len(current.Networks) > 0 {
+		host = ""
+	}
+	l, err := server.ListenAt(host, current.Port)
+	if err != nil {
+		return nil, err
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	d.entrance = fmt.Sprintf("http://127.0.0.1:%d/v1", port)
+	if current.Port != 0 && port != current.Port {
+		d.logs.Part("endpoint").Warn("the endpoint's port is held by another program, and the next one is used", "port", current.Port, "used", port)
+	}
+	d.endpoint = endpoint.New(endpoint.Config{
+		Node: d.identity.Node, Job: d.jobs.Known, May: d.sharing.May, Dial: d.publisher.Dial, Owner: d.platform.Processes.Owner, UserName: server.UserName,
+		Key: func(text string) (uint32, error) {
+			record, err := d.tokens.CheckKey(text)
+			return record.UID, err
+		}, Settings: func() endpoint.Settings {
+			current := d.live.Current().Endpoint
+			return endpoint.Settings{Networks: current.Networks, Hosts: current.Hosts, Origins: current.Origins, Wait: current.Wait}
+		}, Clock: d.platform.Clock, Log: d.logs.Part("endpoint"),
+	})
+	return l, nil
 }
 
 // deviceRefused says why RDMA devices that may be stuck cannot be used.

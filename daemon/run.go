@@ -9,6 +9,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/endpoint"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant/lend"
@@ -85,6 +86,8 @@ type daemon struct {
 	attach      *attach.Attach
 	watchedJobs *job.WatchedJobs
 	publisher   *relay.Relay
+	endpoint    *endpoint.Endpoint
+	entrance    string // where that answers, as clients of OpenAI's API have it
 	departure   lifecycle.Departure
 	output      *health.Output
 	channels    *sidechannel.Channels

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"slices"
@@ -40,6 +41,10 @@ func (d *daemon) serve(ctx context.Context) error {
 		return err
 	}
 	d.address = address
+	entrance, err := d.openEndpoint()
+	if err != nil {
+		return err
+	}
 	config := server.Config{
 		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Jobs: d.jobs, May: d.sharing.May}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
 		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: api.Schema(), Assets: assets.Dashboard(),
@@ -125,6 +130,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	})
 	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.Part("daemon")) })
 	running.Go(func() { _ = d.publisher.Run(ctx) })
+	running.Go(func() { _ = d.endpoint.Run(ctx, d.ledger) })
+	running.Go(func() {
+		if err := d.endpoint.Serve(entrance); !errors.Is(err, http.ErrServerClosed) {
+			d.logs.Part("endpoint").Error("the endpoint does not answer any more", "error", err)
+		}
+	})
 	running.Go(func() { d.events.Run(ctx) })
 	running.Go(func() { d.programs.CleanDaily(ctx) })
 	running.Go(func() { d.followBundle(ctx, stop) })
@@ -171,8 +182,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	if !errors.Is(context.Cause(ctx), ErrDamaged) { // it is back at once, and could not take that back
 		d.report(context.WithoutCancel(ctx), api.SelfStopping)
 	}
+	within := d.live.Current().Times.Drain
+	requests, over := context.WithTimeout(context.WithoutCancel(ctx), within)
+	d.endpoint.Shutdown(requests) // before the way to others goes
+	over()
 	leave()
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.live.Current().Times.Drain)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	err = s.Shutdown(drain)
 	running.Wait()
@@ -243,7 +258,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
 		jobs.Handlers(),
-		methods.Instances{Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Engines: d.folders.EnginesFolder(), Log: jobs.Log}.Handlers(),
+		methods.Instances{Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Endpoint: d.entrance, Engines: d.folders.EnginesFolder(), Log: jobs.Log}.Handlers(),
 		methods.Models(d.identity.Node, d.models, d.nodes.Find, d.node.Reached),
 		methods.RDMA(rdma.Commands{
 			Owner: d.rdma, Requests: d.requests, UserActions: d.userActions, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,

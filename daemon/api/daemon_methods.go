@@ -252,6 +252,8 @@ type DaemonTokensResult struct {
 type TokenInfo struct {
 	// Name is what its owner called it.
 	Name string `json:"name"`
+	// Endpoint says that it is a key of the endpoint, and counts nowhere else.
+	Endpoint bool `json:"endpoint,omitempty"`
 	// CreatedAt is when it was made.
 	CreatedAt Time `json:"created_at"`
 	// UsedAt is when it was last used.
@@ -266,6 +268,8 @@ type DaemonCreateTokenParams struct {
 	Name string `json:"name"`
 	// ValidS is how long it counts; 0 = for ever.
 	ValidS float64 `json:"valid_s,omitempty"`
+	// Endpoint makes a key of the endpoint, which counts nowhere else.
+	Endpoint bool `json:"endpoint,omitempty"`
 }
 
 // DaemonCreateTokenResult is the token.

@@ -22,7 +22,7 @@ const (
 	// model that it was started with.
 	LabelEngineModel = "fulmen.engine.model"
 	// DrainRequests is what the requests of a service get that somebody ends.
-	DrainRequests = 15 * time.Second
+	DrainRequests = 10 * time.Second
 )
 
 // InstanceSpec declares an instance of a model.
@@ -82,6 +82,9 @@ type InstanceApplyResult struct {
 	Name string `json:"name"`
 	// URL is where it answers on this Mac.
 	URL string `json:"url"`
+	// Endpoint is where this Mac answers for all instances of the cluster, as the base URL of
+	// clients of OpenAI's API.
+	Endpoint string `json:"endpoint"`
 }
 
 // InstanceSelect names an instance.
@@ -94,6 +97,9 @@ type InstanceSelect struct {
 type InstanceListResult struct {
 	// Instances are ordered by name.
 	Instances []Instance `json:"instances"`
+	// Endpoint is where this Mac answers for all instances of the cluster, as the base URL of
+	// clients of OpenAI's API.
+	Endpoint string `json:"endpoint"`
 }
 
 // Instance is a model that is served.

@@ -26,6 +26,8 @@ const (
 	DefaultGrace = 10 * time.Second
 	// DefaultFailedGrace is the same for the rest of a group of which a rank failed.
 	DefaultFailedGrace = 2 * time.Second
+	// DefaultEndpointWait is how long a request waits for a service that is starting.
+	DefaultEndpointWait = 30 * time.Second
 	// DefaultDrain is what the daemon gets to end in order.
 	DefaultDrain = 5 * time.Second
 	// DefaultPreflight bounds the check of all nodes before anything starts. A Python

@@ -88,7 +88,7 @@ func (c *cluster) add(ctx context.Context, program string, number int) error {
 		return err
 	}
 	m := &member{space, &testcluster.Daemon{Home: filepath.Join(c.folder, space.Name), Start: space.Start}}
-	err = errors.Join(os.Mkdir(m.Home, 0o700), os.WriteFile(filepath.Join(m.Home, api.ConfigFile), []byte("[api]\nport = 0\n"+c.config), 0o600))
+	err = errors.Join(os.Mkdir(m.Home, 0o700), os.WriteFile(filepath.Join(m.Home, api.ConfigFile), []byte("[api]\nport = 0\n[endpoint]\nport = 0\n"+c.config), 0o600))
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (b *run) daemonRows() error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if err := os.WriteFile(filepath.Join(folder, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, api.ConfigFile), []byte("[api]\nport = 0\n[endpoint]\nport = 0\n"), 0o600); err != nil {
 		return err
 	}
 	if err := b.daemonStart(folder); err != nil {

@@ -306,7 +306,8 @@ func (w *World) Gate(record func(gate.Entry)) *gate.Gate {
 			}
 			return w.Known, true
 		},
-		Bound: func(s api.Step, a api.Act) bool { return a.By.Node == c.Node("bound") && s.Home == c.Node("bound") },
+		Bound:  func(s api.Step, a api.Act) bool { return a.By.Node == c.Node("bound") && s.Home == c.Node("bound") },
+		Shares: func(by, _ api.Principal) bool { return by.User == Mapped },
 		Maps: func(by, principal api.Principal) bool {
 			return by.User == c.User && principal == c.Person(c.User, "submitter")
 		},

@@ -162,7 +162,7 @@ func (n *Node) prepare() error {
 	if err := os.Mkdir(n.Home, 0o700); err != nil {
 		return err
 	}
-	config := "[api]\nport = 0\n" + n.testcluster.options.Config
+	config := "[api]\nport = 0\n[endpoint]\nport = 0\n" + n.testcluster.options.Config
 	if err := os.WriteFile(filepath.Join(n.Home, api.ConfigFile), []byte(config), 0o600); err != nil {
 		return err
 	}

@@ -9,15 +9,30 @@ import (
 // Config is a complete configuration: what the file says, and the defaults for
 // the rest. It is a value; nobody changes one that is in force.
 type Config struct {
-	API     API
-	Peers   Peers
-	Network Network
-	Log     Log
-	Times   Times
-	Measure Measure
-	Limits  Limits
-	Models  Models
-	Paths   Paths
+	API      API
+	Endpoint Endpoint
+	Peers    Peers
+	Network  Network
+	Log      Log
+	Times    Times
+	Measure  Measure
+	Limits   Limits
+	Models   Models
+	Paths    Paths
+}
+
+// Endpoint is where this Mac answers for all services of the cluster.
+type Endpoint struct {
+	// Port is its port; 0 = any that is free.
+	Port int
+	// Networks are those from which it takes connections, beside this Mac.
+	Networks []netip.Prefix
+	// Hosts are names of this Mac by which it may be asked.
+	Hosts []string
+	// Origins are pages that may ask.
+	Origins []string
+	// Wait is how long a request waits for a service that is not ready.
+	Wait time.Duration
 }
 
 // API is the local API.

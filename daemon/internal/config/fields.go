@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/netip"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
-	return []string{"audit", "cluster", "config", "daemon", "doctor", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "lifecycle", "logs", "methods",
+	return []string{"audit", "cluster", "config", "daemon", "doctor", "endpoint", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "lifecycle", "logs", "methods",
 		"metrics", "model", "native", "peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
 }
 
@@ -30,6 +31,17 @@ func Fields() []Field {
 	all := []Field{
 		number("api.port", api.APIPort, 0, 65535, func(c *Config) *int { return &c.API.Port },
 			"TCP port of the local API, on 127.0.0.1. If it is taken the next free one is used; 0 is any free one. Scripts find the one in use in api.json.").restart(),
+
+		number("endpoint.port", api.EndpointPort, 0, 65535, func(c *Config) *int { return &c.Endpoint.Port },
+			"TCP port on which this Mac answers for all services of the cluster, as OpenAI's API. If it is taken the next free one is used; 0 is any free one.").restart(),
+		networks("endpoint.networks", func(c *Config) *[]netip.Prefix { return &c.Endpoint.Networks },
+			"Networks from which it takes connections, in the clear and by a key, beside this Mac itself.").restart(),
+		hosts("endpoint.hosts", func(c *Config) *[]string { return &c.Endpoint.Hosts },
+			"Names by which this Mac may be asked there, beside its addresses."),
+		origins("endpoint.origins", func(c *Config) *[]string { return &c.Endpoint.Origins },
+			"Web pages that may ask there, by their origin."),
+		duration("endpoint.wait", api.DefaultEndpointWait, 0, time.Hour, func(c *Config) *time.Duration { return &c.Endpoint.Wait },
+			"How long a request waits for a service that is starting."),
 
 		number("peers.port", api.PeerPort, 0, 65535, func(c *Config) *int { return &c.Peers.Port },
 			"TCP port on which other nodes connect. If it is taken the next free one is used; 0 is any free one.").restart(),
@@ -303,6 +315,25 @@ func addresses(key string, at func(*Config) *[]string, doc string) Field {
 	return list(key, "list of HOST or HOST:PORT", doc, at, func(s string) (string, error) {
 		if !isAddress(s) {
 			return "", fmt.Errorf("has %s, which is not a host name or address, with or without :PORT", shorten(s))
+		}
+		return s, nil
+	}, func(s string) string { return s })
+}
+
+func hosts(key string, at func(*Config) *[]string, doc string) Field {
+	return list(key, "list of host names", doc, at, func(s string) (string, error) {
+		if !isAddress(s) || strings.ContainsAny(s, ":[]") || s != strings.ToLower(s) {
+			return "", fmt.Errorf("has %s, which is not a host name in small letters, without a port", shorten(s))
+		}
+		return s, nil
+	}, func(s string) string { return s })
+}
+
+func origins(key string, at func(*Config) *[]string, doc string) Field {
+	return list(key, "list of origins such as https://chat.example", doc, at, func(s string) (string, error) {
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || s != u.Scheme+"://"+strings.ToLower(u.Host) || len(s) > maxText {
+			return "", fmt.Errorf("has %s, which is not an origin; write it as https://chat.example, with a port where it has one", shorten(s))
 		}
 		return s, nil
 	}, func(s string) string { return s })

@@ -39,6 +39,9 @@ func TestSingle(t *testing.T) {
 			return api.PeerConn{Rank: w.Rank(), Output: &api.PeerOutput{By: by}}
 		}
 	}
+	port := func(by api.Principal) func(*cast.World) api.PeerConn {
+		return func(w *cast.World) api.PeerConn { return api.PeerConn{Rank: w.Rank(), By: by} }
+	}
 	models := func(by api.Principal) func(*cast.World) any {
 		return func(*cast.World) any { return api.PeerModelsParams{By: by} }
 	}
@@ -153,6 +156,12 @@ func TestSingle(t *testing.T) {
 			return api.PeerConn{Rank: w.Rank(), Input: &api.PeerInput{By: w.By()}}
 		}},
 		{name: "what is for the output, to the input", route: "input", caller: "submitter", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
+
+		{name: "a port for whom this node's map leads to the job's account", route: "publish", caller: "member", first: port(c.Person(cast.Mapped, "member")), want: "yes"},
+		{name: "a port for whom it does not", route: "publish", caller: "member", first: port(c.Person("eve", "member")), want: "not_your_job"},
+		{name: "a port for somebody of another node", route: "publish", caller: "rank", first: port(c.Person(cast.Mapped, "member")), want: "peer_not_allowed"},
+		{name: "the submitter's port by another node", route: "publish", caller: "member", first: port(c.Person("ada", "submitter")), want: "peer_not_allowed"},
+		{name: "output for whom the map leads to the job's account", route: "output", caller: "member", first: output(c.Person(cast.Mapped, "member")), want: "not_your_job"},
 
 		{name: "a rank of an attempt before", route: "files", caller: "rank", want: "not_your_job",
 			world: setKnown(func(k *gate.Known) { k.Job.Attempt++ })},

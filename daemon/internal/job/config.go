@@ -128,6 +128,9 @@ type Config struct {
 	// their documents and files. Output is the policy; empty = the spec's. It may be
 	// called again for the same job, also after a restart, and may wait.
 	Forget func(ctx context.Context, job api.JobID, output api.OutputPolicy)
+	// Quiet waits until nobody uses what a rank of this node serves, or ctx has ended; nil
+	// waits for nothing.
+	Quiet func(ctx context.Context, rank api.RankRef)
 	// Bind has the ranks of this node follow a job's spec that was signed anew, by its
 	// hash.
 	Bind func(job api.JobID, sha256 string)

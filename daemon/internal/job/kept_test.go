@@ -69,3 +69,38 @@ func TestDeletionsAtRandom(t *testing.T) {
 		a.until(a.submits(program(words("sleep", "1s"), w.nodes...)), api.JobSucceeded, time.Minute)
 	})
 }
+
+// The ranks of a job that a person stops are ended once its requests have, or had their time;
+// those that are killed, or fail, at once.
+func TestRequestsEndBeforeTheRanks(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes, ends time.Duration
+		kill        bool
+	}{
+		"none":     {0, 0, false},
+		"short":    {3 * time.Second, 3 * time.Second, false},
+		"too long": {time.Hour, api.DrainRequests + drainMargin, false},
+		"killed":   {time.Hour, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, 2, func(t *testing.T, w *world) {
+				is := is.New(t)
+				a := w.nodes[0]
+				request := program(words("sleep", "1h"), w.nodes...)
+				request.Deadlines.GraceS = new(0.0)
+				id := a.submits(request)
+				a.until(id, api.JobRunning, time.Minute)
+				for _, m := range w.nodes {
+					m.busy.Store(int64(test.takes))
+				}
+				is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: id, Kill: test.kill}))
+				if test.ends > 0 {
+					pass(test.ends - 100*time.Millisecond)
+					is.Equal(w.living(id), 2)
+				}
+				pass(time.Second)
+				is.Equal(w.living(id), 0)
+			})
+		})
+	}
+}

@@ -103,8 +103,17 @@ func (a *actor) endRanks(e phase.EndRanks) {
 		}
 	}
 	period, anew := max(a.state.Rules.Renewal, time.Second), a.anew(e)
+	stop := a.state.Job.StopRequested
+	isGentle := stop != nil && !stop.Kill && e.Reason == api.ReasonStoppedByPerson && a.j.cfg.Quiet != nil
+	// Nothing renews the leases any more.
+	within := min(api.DrainRequests+drainMargin, a.state.Rules.Lease/2)
 	a.async(func() func() {
 		a.settled(starts)
+		if isGentle {
+			ctx, cancel := native.WithTimeout(a.j.ctx, a.j.cfg.Clock, within, "the requests of "+a.id.String())
+			a.j.cfg.Quiet(ctx, api.RankRef{Job: a.id, Attempt: e.Attempt})
+			cancel()
+		}
 		// The way by which it is called may go with the cable for which the group is ended.
 		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.end", params, nil, period, "to end its ranks of "+a.id.String())
 		if err == nil {
@@ -114,6 +123,9 @@ func (a *actor) endRanks(e phase.EndRanks) {
 		return anew(err, a.events(a.j.newerHome(a.id, e.Node, err)))
 	})
 }
+
+// drainMargin is what requests get beyond [api.DrainRequests] to say that they end.
+const drainMargin = 2 * time.Second
 
 // settled waits for calls, a moment in all.
 func (a *actor) settled(calls []chan struct{}) {

@@ -87,6 +87,7 @@ type machine struct {
 	step         atomic.Int64 // by how much the wall clock was set
 	reads        atomic.Int64 // of its cluster, after which it is next
 	next         api.ClusterID
+	busy         atomic.Int64 // how long the requests to its ranks still take
 	unanswered   atomic.Int64 // orders to start that it does not answer
 	ranks
 }
@@ -127,6 +128,13 @@ func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
 		}()
 		test(t, w)
 	})
+}
+
+// quiet waits for the requests that a rank has.
+func (m *machine) quiet(ctx context.Context, _ api.RankRef) {
+	if takes := time.Duration(m.busy.Load()); takes > 0 {
+		native.Pause(ctx, m.clock(), takes)
+	}
 }
 
 // clock is the machine's, whose wall clock may have been set.
@@ -240,7 +248,7 @@ func (m *machine) start() {
 			return out
 		},
 		Find:   func(ref api.NodeRef) (api.NodeID, error) { return api.NodeID(ref), nil },
-		Forget: m.forgetRanks, Bind: m.bindRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
+		Forget: m.forgetRanks, Bind: m.bindRanks, Quiet: m.quiet, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
 		PreflightWithin: func() time.Duration { return api.DefaultPreflight }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

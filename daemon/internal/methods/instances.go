@@ -21,6 +21,8 @@ type Instances struct {
 	Jobs  Jobs
 	Find  func(api.NodeRef) (api.NodeID, error)
 	Nodes func() int
+	// Endpoint is where this Mac answers for all instances.
+	Endpoint string
 	// Engines is the folder of engines that this Mac's owner has.
 	Engines string
 	Log     *slog.Logger
@@ -32,7 +34,7 @@ func (d Instances) Handlers() server.Handlers {
 		"instance.apply": server.Handle(d.apply),
 		"instance.list": server.Handle(func(ctx context.Context, c *server.Caller, _ api.Empty) (api.InstanceListResult, error) {
 			all, err := d.list(ctx, jobCaller(c))
-			return api.InstanceListResult{Instances: all}, err
+			return api.InstanceListResult{Instances: all, Endpoint: d.Endpoint}, err
 		}),
 		"instance.delete": server.Handle(func(ctx context.Context, c *server.Caller, p api.InstanceSelect) (api.Empty, error) {
 			d.Log.Info("asked to delete an instance", "uid", c.UID)
@@ -58,7 +60,7 @@ func (d Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceAp
 	}
 	jobfile.Serve(&request, port, spec.Sharding)
 	applied, err := d.Jobs.jobApply(ctx, c, api.JobApplyParams{Request: request, Environment: p.Environment, Replace: p.Replace, DryRun: p.DryRun})
-	return api.InstanceApplyResult{JobApplyResult: applied, Name: spec.Name, URL: urlOf(port)}, err
+	return api.InstanceApplyResult{JobApplyResult: applied, Name: spec.Name, URL: urlOf(port), Endpoint: d.Endpoint}, err
 }
 
 // request is the job of an instance, but for its port.

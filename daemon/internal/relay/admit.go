@@ -130,6 +130,12 @@ func (c *conns) add(conn net.Conn, most int) bool {
 	return true
 }
 
+func (c *conns) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
 func (c *conns) remove(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

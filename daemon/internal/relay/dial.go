@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -24,6 +25,18 @@ func (r *Relay) Dial(ctx context.Context, by api.Principal, rank api.RankRef, no
 	}
 	return &unframed{Conn: conn, from: bufio.NewReaderSize(conn, headBytes+maxFrame)}, nil
 }
+
+// Quiet waits until nobody is connected by Dial to a rank of this node, or ctx has ended.
+func (r *Relay) Quiet(ctx context.Context, rank api.RankRef) {
+	r.mu.Lock()
+	s := r.served[rank]
+	r.mu.Unlock()
+	for s != nil && s.people.count() > 0 && native.Pause(ctx, r.cfg.Clock, quietEvery) {
+	}
+}
+
+// quietEvery is how often that is looked at.
+const quietEvery = 50 * time.Millisecond
 
 // unframed is a framed connection as the plain one that it carries.
 type unframed struct {

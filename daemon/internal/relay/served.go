@@ -22,6 +22,7 @@ type served struct {
 	ports  []int
 	notify func(open []int)
 	conns  conns
+	people conns           // those of them by Dial
 	ctx    context.Context // ends with it
 	stop   context.CancelFunc
 
@@ -171,6 +172,10 @@ func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, firs
 		return
 	}
 	defer s.conns.remove(conn)
+	if first.By != (api.Principal{}) {
+		s.people.add(conn, MaxConnections)
+		defer s.people.remove(conn)
+	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	program, err := s.connect(ctx, first.Port)

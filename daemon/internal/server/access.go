@@ -79,7 +79,11 @@ func (s *Server) createToken(_ context.Context, c *Caller, p api.DaemonCreateTok
 	if math.IsNaN(p.ValidS) || p.ValidS < 0 || p.ValidS > maxTokenSeconds {
 		return api.DaemonCreateTokenResult{}, api.Errorf(api.ReasonBadValue, "valid_s", "valid_s must be from 0 to %d.", maxTokenSeconds)
 	}
-	text, record, err := s.config.Tokens.Create(c.UID, p.Name, api.Seconds(p.ValidS))
+	create := s.config.Tokens.Create
+	if p.Endpoint {
+		create = s.config.Tokens.CreateKey
+	}
+	text, record, err := create(c.UID, p.Name, api.Seconds(p.ValidS))
 	if err != nil {
 		return api.DaemonCreateTokenResult{}, err
 	}

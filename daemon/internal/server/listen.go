@@ -83,16 +83,19 @@ const (
 // ListenTCP opens the loopback address on a port or, if that is taken, on the
 // next one that is free; 0 = any. The port of the peers is passed over. Whether
 // the port was taken shows in the listener's address.
-func ListenTCP(port int) (net.Listener, error) {
+func ListenTCP(port int) (net.Listener, error) { return ListenAt("127.0.0.1", port) }
+
+// ListenAt is ListenTCP for an address, or for all of this machine's where host is empty.
+func ListenAt(host string, port int) (net.Listener, error) {
 	if port < 0 || port > 65535 {
-		return nil, api.Errorf(api.ReasonBadValue, "port", "The API's port must be from 0 to 65535, not %d.", port)
+		return nil, api.Errorf(api.ReasonBadValue, "port", "The port must be from 0 to 65535, not %d.", port)
 	}
 	var last error
 	for p := port; p <= min(port+portTries, 65535); p++ {
 		if p == api.PeerPort && p != port {
 			continue
 		}
-		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p)))
 		if err == nil {
 			return l, nil
 		}
@@ -100,7 +103,7 @@ func ListenTCP(port int) (net.Listener, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("listen on 127.0.0.1 from port %d: %w", port, last)
+	return nil, fmt.Errorf("listen on %s from port %d: %w", host, port, last)
 }
 
 // ListenUnix opens a Unix socket that every local user may connect to. A socket

@@ -1187,6 +1187,8 @@ export interface DaemonCreateTokenParams {
   name: string;
   /** How long it counts; 0 = for ever. Unit: s. */
   valid_s?: number;
+  /** Makes a key of the endpoint, which counts nowhere else. */
+  endpoint?: boolean;
 }
 
 /** DaemonCreateTokenResult is the token. */
@@ -1802,12 +1804,16 @@ export interface InstanceApplyResult {
   name: string;
   /** Where it answers on this Mac. */
   url: string;
+  /** Where this Mac answers for all instances of the cluster, as the base URL of clients of OpenAI's API. */
+  endpoint: string;
 }
 
 /** InstanceListResult lists instances. */
 export interface InstanceListResult {
   /** Ordered by name. */
   instances: Instance[];
+  /** Where this Mac answers for all instances of the cluster, as the base URL of clients of OpenAI's API. */
+  endpoint: string;
 }
 
 /** InstanceSelect names an instance. */
@@ -3421,6 +3427,8 @@ export interface PeerConn {
   copy?: PeerModelCopy;
   /** The published port of rank 0; publish only. */
   port?: number;
+  /** The person of the caller's whose requests go to it; absent = the submitter. Publish only. */
+  by?: Principal;
   /** The job whose files are fetched from its submitter's node; files only. */
   job?: JobID;
   /** The leave to measure; probes only. */
@@ -4491,6 +4499,8 @@ export interface Timing {
 export interface TokenInfo {
   /** What its owner called it. */
   name: string;
+  /** Says that it is a key of the endpoint, and counts nowhere else. */
+  endpoint?: boolean;
   /** When it was made. */
   created_at: Time;
   /** When it was last used. */

@@ -131,7 +131,7 @@ func (r *run) serve(ctx context.Context, s service) error {
 		}
 		for _, one := range all.Instances {
 			if one.Job == result.Job {
-				return r.answer(one, func(w *show.Page) { r.view().Instance(w, one, names) })
+				return r.answer(one, func(w *show.Page) { r.view().Instance(w, one, all.Endpoint, names) })
 			}
 		}
 		return nil // it has just been deleted
@@ -187,5 +187,5 @@ func (r *run) services(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	names := nodeNames(ctx, c)
-	return r.answer(all, func(w *show.Page) { r.view().Instances(w, all.Instances, names) })
+	return r.answer(all, func(w *show.Page) { r.view().Instances(w, all, names) })
 }

@@ -41,7 +41,7 @@ func TestServe(t *testing.T) {
 	r := newRig(t, "")
 	r.app.Folder, r.app.Environment.Home = "/home/ada/work", "/home/ada"
 	r.daemon.Always("instance.apply", api.InstanceApplyResult{JobApplyResult: api.JobApplyResult{Outcome: api.ApplyCreated, Job: jobA}, Name: "m", URL: served.URL})
-	r.daemon.Always("instance.list", api.InstanceListResult{Instances: []api.Instance{served}})
+	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{served}})
 	waiting, now := r.document(ready(api.ReasonNotReady)), r.document(ready(""))
 	r.daemon.SetStream("job.watch", func(json.RawMessage) (any, func(func(any) error), error) {
 		return api.JobWatchResult{Sub: "s1", JobGetResult: api.JobGetResult{Job: waiting}}, func(notify func(any) error) {
@@ -49,7 +49,8 @@ func TestServe(t *testing.T) {
 		}, nil
 	})
 	is.Equal(r.run("serve", "org/m", "--sharding", "pipeline", "--min-nodes", "2", "--nodes", "mac-mini", "--port", "9001", "--env", "A=1", "--venv", "/v"), api.ExitOK)
-	is.True(strings.HasPrefix(r.out.String(), "m is ready on mac-studio, mac-mini: http://127.0.0.1:9001\n\n  curl http://127.0.0.1:9001/v1/chat/completions "))
+	is.True(strings.HasPrefix(r.out.String(), "m is ready on mac-studio, mac-mini: http://127.0.0.1:9001\n\n  curl http://127.0.0.1:7733/v1/chat/completions "))
+	is.True(strings.Contains(r.out.String(), `-d '{"model": "org/m", `))
 	var p api.InstanceApplyParams
 	is.NoErr(json.Unmarshal([]byte(r.called("instance.apply")[0]), &p))
 	is.Equal(p, api.InstanceApplyParams{Environment: map[string]string{"A": "1"}, Instance: api.InstanceSpec{
@@ -98,18 +99,19 @@ func TestServices(t *testing.T) {
 	loading.Name, loading.ReadyAt, loading.Message, loading.Attempt = "b", api.Time{}, "Rank 0 has not been ready yet.", 2
 	loading.LastEnd = &api.Cause{Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with exit code 1."}
 	waiting.Name, waiting.Phase, waiting.ReadyAt, waiting.Nodes, waiting.Message = "c", api.JobPlacing, api.Time{}, nil, "mac-mini has no org/m"
-	r.daemon.Always("instance.list", api.InstanceListResult{Instances: []api.Instance{served, loading, waiting}})
+	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{served, loading, waiting}})
 	is.Equal(r.run("serve"), api.ExitOK)
 	is.Equal(r.out.String(), `NAME  MODEL  ENGINE         ADDRESS                ATTEMPT  STATE
 m     org/m  mlx_lm.server  http://127.0.0.1:9001  1        ready on mac-studio, mac-mini
 b     org/m  mlx_lm.server  http://127.0.0.1:9001  2        not ready: Rank 0 has not been ready yet.
   the attempt before ended: Rank 1 on mac-mini ended with exit code 1.
 c     org/m  mlx_lm.server  http://127.0.0.1:9001  1        placing: mac-mini has no org/m
+All of them answer at http://127.0.0.1:7733/v1, by the name of their model.
 `)
 	r.daemon.Always("instance.delete", api.Empty{})
 	is.Equal(r.run("serve", "stop", "m"), api.ExitOK)
 	is.Equal(r.called("instance.delete"), []string{`{"name":"m"}`})
-	r.daemon.Always("instance.list", api.InstanceListResult{Instances: []api.Instance{}})
+	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{}})
 	is.Equal(r.run("serve"), api.ExitOK)
 	is.True(strings.HasSuffix(r.out.String(), "You serve no model. Begin with: fulmen serve MODEL\n"))
 }

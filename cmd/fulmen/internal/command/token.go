@@ -19,27 +19,34 @@ func (r *run) tokenCommand() *cobra.Command {
 
 func (r *run) tokenCreate() *cobra.Command {
 	var valid time.Duration
+	var isKey bool
 	c := &cobra.Command{
-		Use: "create [NAME]", Short: "Make a token", Args: cobra.MaximumNArgs(1),
+		Use: "create [NAME]", Short: "Make a token, or a key of the endpoint", Args: cobra.MaximumNArgs(1),
 		Long: "With a NAME: makes a token and prints it, this one time. Without: replaces your own and writes it, with the\n" +
-			"daemon's address, to your api.json, where scripts find it.",
-		Example: "  fulmen token create\n  fulmen token create dashboard-of-the-lab --valid 720h",
+			"daemon's address, to your api.json, where scripts find it.\n" +
+			"With --endpoint it is a key with which clients of OpenAI's API ask this Mac for a model, and no more.",
+		Example: "  fulmen token create\n  fulmen token create dashboard-of-the-lab --valid 720h\n  fulmen token create phone --endpoint",
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 && valid != 0 {
-				return usage("--valid is only for a token with a name")
+			if len(args) == 0 && (valid != 0 || isKey) {
+				return usage("--valid and --endpoint are only for a token with a name")
 			}
 			return r.with(c.Context(), func(c2 *client.Client) error {
 				if len(args) == 0 {
 					return r.login(c.Context(), c2)
 				}
-				params := api.DaemonCreateTokenParams{Name: args[0], ValidS: valid.Seconds()}
+				params := api.DaemonCreateTokenParams{Name: args[0], ValidS: valid.Seconds(), Endpoint: isKey}
 				return answered(c.Context(), r, c2, "daemon.create_token", params, func(w *show.Page, made api.DaemonCreateTokenResult) {
-					fmt.Fprintln(r.Err, "This token is shown only once; whoever has it can do what you can, except what needs an administrator.")
+					can := "do what you can, except what needs an administrator."
+					if isKey {
+						can = "ask the models that you can."
+					}
+					fmt.Fprintln(r.Err, "This token is shown only once; whoever has it can "+can)
 					w.Line(made.Token)
 				})
 			})
 		},
 	}
+	c.Flags().BoolVar(&isKey, "endpoint", false, "make a key of the endpoint of this Mac")
 	c.Flags().DurationVar(&valid, "valid", 0, "how long it is valid, such as 720h (default: until you revoke it)")
 	return c
 }

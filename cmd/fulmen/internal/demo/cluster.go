@@ -23,7 +23,7 @@ const (
 	base, each = 40 * time.Second, 5 * time.Second
 	// config is the configuration of each daemon: the first one's usual port
 	// belongs to a real daemon.
-	config = "# A Mac of a simulated cluster.\n[api]\nport = 0\n"
+	config = "# A Mac of a simulated cluster.\n[api]\nport = 0\n[endpoint]\nport = 0\n"
 	// usualDrain is Cluster.drain: a daemon's own, and as much again.
 	usualDrain = 10 * time.Second
 	// callTimeout bounds calls of daemons that share a machine's few cores.

@@ -93,7 +93,7 @@ func (v View) Tokens(w *Page, all []api.TokenInfo) {
 		w.Line("There are no tokens. Make one with: fulmen token create")
 		return
 	}
-	table := text.NewTable("NAME", "MADE", "USED", "VALID")
+	table := text.NewTable("NAME", "FOR", "MADE", "USED", "VALID")
 	for _, t := range all {
 		valid := "until revoked"
 		switch {
@@ -103,7 +103,11 @@ func (v View) Tokens(w *Page, all []api.TokenInfo) {
 		default:
 			valid = "for " + text.Duration(t.ExpiresAt.Sub(v.Now))
 		}
-		table.Row(t.Name, text.Ago(v.Now, t.CreatedAt.Time), text.Ago(v.Now, t.UsedAt.Time), valid)
+		what := "the API"
+		if t.Endpoint {
+			what = "the endpoint"
+		}
+		table.Row(t.Name, what, text.Ago(v.Now, t.CreatedAt.Time), text.Ago(v.Now, t.UsedAt.Time), valid)
 	}
 	w.Table(table)
 }

@@ -13,8 +13,10 @@ func IsReady(j api.Job) bool {
 	return j.Phase == api.JobRunning && a != nil && !a.ReadyAt.IsZero() && j.Reason != api.ReasonNotReady
 }
 
-// Instances lists them, each with why it is not ready, and why it was started again last.
-func (v View) Instances(w *Page, all []api.Instance, n Names) {
+// Instances lists them, each with why it is not ready, and why it was started again last, and
+// where all of them answer.
+func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
+	all := list.Instances
 	if len(all) == 0 {
 		w.Line("You serve no model. Begin with: fulmen serve MODEL")
 		return
@@ -27,6 +29,7 @@ func (v View) Instances(w *Page, all []api.Instance, n Names) {
 		}
 	}
 	w.Table(table)
+	w.Line("All of them answer at " + list.Endpoint + ", by the name of their model.")
 }
 
 func instanceState(i api.Instance, n Names) string {
@@ -39,10 +42,10 @@ func instanceState(i api.Instance, n Names) string {
 	return join(": ", string(i.Phase), explained(i.Reason, i.Message))
 }
 
-// Instance says where one is and how it is used.
-func (v View) Instance(w *Page, i api.Instance, n Names) {
+// Instance says where one is and how it is used, at the endpoint of this Mac.
+func (v View) Instance(w *Page, i api.Instance, endpoint string, n Names) {
 	w.Line(i.Name + " is " + instanceState(i, n) + ": " + i.URL)
 	w.Line("")
-	w.Line("  curl " + i.URL + "/v1/chat/completions -H 'Content-Type: application/json' \\")
-	w.Line(`    -d '{"messages": [{"role": "user", "content": "Hello"}]}'`)
+	w.Line("  curl " + endpoint + "/chat/completions -H 'Content-Type: application/json' \\")
+	w.Line(`    -d '{"model": "` + i.Model.Model + `", "messages": [{"role": "user", "content": "Hello"}]}'`)
 }

@@ -44,15 +44,24 @@ func Open(store Store, clock native.Clock, log *slog.Logger) (*Book, error) {
 
 // Create makes a token; valid 0 means for ever. The text is given once and not kept.
 func (b *Book) Create(uid uint32, name string, valid time.Duration) (string, Record, error) {
+	return b.createFor(uid, name, valid, false)
+}
+
+// CreateKey is Create for a key of the endpoint, which counts there alone.
+func (b *Book) CreateKey(uid uint32, name string, valid time.Duration) (string, Record, error) {
+	return b.createFor(uid, name, valid, true)
+}
+
+func (b *Book) createFor(uid uint32, name string, valid time.Duration, isKey bool) (string, Record, error) {
 	if err := checkName(name); err != nil {
 		return "", Record{}, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.create(uid, name, valid)
+	return b.create(uid, name, valid, isKey)
 }
 
-func (b *Book) create(uid uint32, name string, valid time.Duration) (string, Record, error) {
+func (b *Book) create(uid uint32, name string, valid time.Duration, isKey bool) (string, Record, error) {
 	b.prune(uid)
 	if b.find(uid, name) >= 0 {
 		return "", Record{}, api.Errorf(api.ReasonNameTaken, name, "You already have a token with the name %q.", name).
@@ -63,7 +72,7 @@ func (b *Book) create(uid uint32, name string, valid time.Duration) (string, Rec
 	}
 	text := newText()
 	now := b.now()
-	r := Record{SHA256: hashText(text), UID: uid, Name: name, CreatedAt: now}
+	r := Record{SHA256: hashText(text), UID: uid, Name: name, Endpoint: isKey, CreatedAt: now}
 	if valid > 0 {
 		r.ExpiresAt = api.TimeOf(now.Add(valid))
 	}
@@ -77,12 +86,17 @@ func (b *Book) create(uid uint32, name string, valid time.Duration) (string, Rec
 // Check finds the record of a token's text. The error is api.ReasonBadToken or
 // api.ReasonExpiredToken. Every record is compared, in constant time, so that
 // the time taken says nothing about which it was nor how close.
-func (b *Book) Check(text string) (Record, error) {
+func (b *Book) Check(text string) (Record, error) { return b.check(text, false) }
+
+// CheckKey is Check for a key of the endpoint.
+func (b *Book) CheckKey(text string) (Record, error) { return b.check(text, true) }
+
+func (b *Book) check(text string, isKey bool) (Record, error) {
 	hash := []byte(hashText(text))
 	b.mu.Lock()
 	found := -1
 	for i := range b.records {
-		if subtle.ConstantTimeCompare(hash, []byte(b.records[i].SHA256)) == 1 {
+		if subtle.ConstantTimeCompare(hash, []byte(b.records[i].SHA256)) == 1 && b.records[i].Endpoint == isKey {
 			found = i
 		}
 	}
@@ -193,6 +207,8 @@ type Record struct {
 	UID uint32 `json:"uid"`
 	// Name tells it apart from others of the same uid.
 	Name string `json:"name"`
+	// Endpoint says that it counts at the endpoint, and nowhere else.
+	Endpoint bool `json:"endpoint,omitempty"`
 	// CreatedAt is when it was made.
 	CreatedAt api.Time `json:"created_at"`
 	// UsedAt is when it was last used, to the hour.
@@ -203,7 +219,7 @@ type Record struct {
 
 // Info is the record as its owner sees it.
 func (r Record) Info() api.TokenInfo {
-	return api.TokenInfo{Name: r.Name, CreatedAt: r.CreatedAt, UsedAt: r.UsedAt, ExpiresAt: r.ExpiresAt}
+	return api.TokenInfo{Name: r.Name, Endpoint: r.Endpoint, CreatedAt: r.CreatedAt, UsedAt: r.UsedAt, ExpiresAt: r.ExpiresAt}
 }
 
 func (r Record) expired(now api.Time) bool {

@@ -75,7 +75,7 @@ func (b *Book) Redeem(secret string, by func() (uid uint32, err error)) (string,
 	for i := 2; b.find(p.uid, name) >= 0; i++ {
 		name = fmt.Sprintf("%s %d", browserName, i)
 	}
-	return b.create(p.uid, name, BrowserTokenTTL)
+	return b.create(p.uid, name, BrowserTokenTTL, false)
 }
 
 // offered finds a secret by its hash: who does not know it cannot steer what is
