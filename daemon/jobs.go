@@ -305,7 +305,7 @@ func (d *daemon) openEndpoint() (net.Listener, error) {
 		d.logs.Part("endpoint").Warn("the endpoint's port is held by another program, and the next one is used", "port", current.Port, "used", port)
 	}
 	d.endpoint = endpoint.New(endpoint.Config{
-		Node: d.identity.Node, Job: d.jobs.Known, May: d.sharing.May, Dial: d.publisher.Dial, Owner: d.platform.Processes.Owner, UserName: server.UserName,
+		Node: d.identity.Node, Job: d.jobs.Known, IsAwake: d.isAwake, May: d.sharing.May, Dial: d.publisher.Dial, Owner: d.platform.Processes.Owner, UserName: server.UserName,
 		Key: func(text string) (uint32, error) {
 			record, err := d.tokens.CheckKey(text)
 			return record.UID, err
@@ -315,6 +315,12 @@ func (d *daemon) openEndpoint() (net.Listener, error) {
 		}, Clock: d.platform.Clock, Log: d.logs.Part("endpoint"),
 	})
 	return l, nil
+}
+
+// isAwake reports whether a node does not say that it sleeps, stops or leaves.
+func (d *daemon) isAwake(node api.NodeID) bool {
+	state, known := ledger.Read[api.NodeState](d.ledger, api.Key{Node: node, Kind: api.KindNodeState})
+	return !known || state.State == api.SelfAwake
 }
 
 // deviceRefused says why RDMA devices that may be stuck cannot be used.

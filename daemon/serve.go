@@ -185,6 +185,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	within := d.live.Current().Times.Drain
 	requests, over := context.WithTimeout(context.WithoutCancel(ctx), within)
 	d.endpoint.Shutdown(requests) // before the way to others goes
+	d.publisher.Quiet(requests, api.RankRef{})
 	over()
 	leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)

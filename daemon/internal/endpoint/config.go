@@ -21,6 +21,8 @@ type Config struct {
 	Node api.NodeID
 	// Job is what is known of a job that counts.
 	Job func(api.JobID) (gate.Known, bool)
+	// IsAwake reports whether a node does not say that it goes away.
+	IsAwake func(api.NodeID) bool
 	// May reports whether the jobs of somebody are those of a person of this node.
 	May func(by, of api.Principal) bool
 	// Dial opens a connection of a person to a port of a rank 0.
@@ -79,17 +81,20 @@ type Endpoint struct {
 	crowd  crowd
 	bodies atomic.Int64 // bytes of requests that go on
 
+	writeWithin time.Duration
+
 	mu       sync.Mutex
 	jobs     map[api.JobID]bool // those that may serve
 	changed  chan struct{}      // closed when they have
 	backends map[backendKey]*backend
+	retired  map[*backend]bool // those that end
 	waiting  int
 	closing  bool
 }
 
 // New makes an endpoint.
 func New(cfg Config) *Endpoint {
-	e := &Endpoint{cfg: cfg, jobs: map[api.JobID]bool{}, changed: make(chan struct{}), backends: map[backendKey]*backend{}, crowd: crowd{most: maxConns}}
+	e := &Endpoint{cfg: cfg, jobs: map[api.JobID]bool{}, changed: make(chan struct{}), backends: map[backendKey]*backend{}, retired: map[*backend]bool{}, crowd: crowd{most: maxConns}, writeWithin: writeWithin}
 	e.server = &http.Server{
 		Handler: e, ReadHeaderTimeout: headWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHead,
 		ConnContext: withLink, ConnState: e.crowd.note, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
@@ -111,6 +116,9 @@ func (e *Endpoint) Shutdown(ctx context.Context) {
 	}
 	e.mu.Lock()
 	for _, b := range e.backends {
+		b.end(errStopping)
+	}
+	for b := range e.retired {
 		b.end(errStopping)
 	}
 	e.mu.Unlock()

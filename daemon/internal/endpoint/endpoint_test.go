@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,10 +76,10 @@ func TestStreamsComeAtOnce(t *testing.T) {
 		r := newRig(t)
 		r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, _ *http.Request) {
 			for i := range 3 {
-				event(w, fmt.Sprintf(`{"n":%d,"é":"<&>"}`, i))
+				_ = event(w, fmt.Sprintf(`{"n":%d,"é":"<&>"}`, i))
 				time.Sleep(time.Second)
 			}
-			event(w, "[DONE]")
+			_ = event(w, "[DONE]")
 		})
 		began := time.Now()
 		response, err := r.ask(t.Context(), hello)
@@ -119,7 +122,7 @@ func TestRequestsWaitForAService(t *testing.T) {
 		}()
 		_, text = r.said(r.ask(t.Context(), hello))
 		r.is.Equal(text, "at last")
-		r.is.Equal(time.Since(began), 4*time.Second)
+		r.is.True(time.Since(began)-4*time.Second <= lookEvery)
 		r.is.Equal(r.waiting, 0)
 
 		// Not ready by its probe is not ready.
@@ -150,11 +153,11 @@ func TestACutStreamSaysSo(t *testing.T) {
 		want   string
 	}{
 		"broken": {func(w http.ResponseWriter, _ *http.Request) {
-			event(w, "1")
+			_ = event(w, "1")
 			panic(http.ErrAbortHandler)
 		}, "data: 1\n\n" + broken},
 		"in an event": {func(w http.ResponseWriter, _ *http.Request) {
-			event(w, "1")
+			_ = event(w, "1")
 			_, _ = io.WriteString(w, "data: 2")
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
@@ -202,7 +205,7 @@ func TestAClientThatLeaves(t *testing.T) {
 		left := make(chan time.Time, 2)
 		r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, q *http.Request) {
 			if strings.Contains(q.URL.Path, "chat") {
-				event(w, "1")
+				_ = event(w, "1")
 			}
 			<-q.Context().Done()
 			left <- time.Now()
@@ -240,10 +243,10 @@ func TestAnEndIsAnnounced(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
 				r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, q *http.Request) {
-					event(w, "1")
+					_ = event(w, "1")
 					select {
 					case <-time.After(test.takes):
-						event(w, "[DONE]")
+						_ = event(w, "[DONE]")
 					case <-q.Context().Done():
 					}
 				})
@@ -263,7 +266,7 @@ func TestAnEndIsAnnounced(t *testing.T) {
 				r.is.True(strings.Contains(<-ended, test.want))
 				r.is.True(time.Since(began) <= api.DrainRequests)
 				synctest.Wait()
-				r.is.Equal(len(r.backends), 0)
+				r.is.Equal([]int{len(r.backends), len(r.retired)}, []int{0, 0})
 				r.mu.Lock()
 				delete(r.known, "j00000001")
 				r.mu.Unlock()
@@ -274,13 +277,47 @@ func TestAnEndIsAnnounced(t *testing.T) {
 	}
 }
 
+// Where the Mac of rank 0 goes away for a moment, what goes on has its time, and new requests wait
+// until it is back, and are not cut with those before.
+func TestAMacThatGoesAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, q *http.Request) {
+			_ = event(w, "1")
+			select {
+			case <-time.After(api.DrainRequests + 5*time.Second):
+				_ = event(w, "[DONE]")
+			case <-q.Context().Done():
+			}
+		})
+		texts := make(chan string, 2)
+		ask := func() {
+			_, text := r.said(r.ask(t.Context(), hello))
+			texts <- text
+		}
+		go ask()
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		r.asleep.Store(true)
+		r.look()
+		go ask()
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		r.is.Equal(r.waiting, 1)
+		r.asleep.Store(false)
+		r.look()
+		r.is.True(strings.Contains(<-texts, `"code":"service_stopped"`))
+		r.is.Equal(<-texts, "data: 1\n\ndata: [DONE]\n\n")
+	})
+}
+
 // At the end of the daemon what goes on has its time too, who waits does not, and what is
 // left ends by an error.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, q *http.Request) {
-			event(w, "1")
+			_ = event(w, "1")
 			<-q.Context().Done()
 		})
 		r.put("j00000002", ada, "org/n", api.Job{Phase: api.JobBackoff})
@@ -316,9 +353,9 @@ func TestTheLeastBusy(t *testing.T) {
 		var all []*engine
 		for _, id := range []api.JobID{"j00000001", "j00000002", "j00000003"} {
 			all = append(all, r.serve(id, ada, "org/m", func(w http.ResponseWriter, _ *http.Request) {
-				event(w, "1")
+				_ = event(w, "1")
 				<-end
-				event(w, "[DONE]")
+				_ = event(w, "[DONE]")
 			}))
 		}
 		var asking sync.WaitGroup
@@ -449,18 +486,6 @@ func TestBadRequests(t *testing.T) {
 			r.is.True(strings.Contains(string(answer), test.want))
 			r.is.True(time.Since(began) <= test.within+time.Second)
 		}
-		ended := make(chan time.Time, 1)
-		r.serve("j00000002", ada, "org/n", func(w http.ResponseWriter, q *http.Request) {
-			for q.Context().Err() == nil {
-				event(w, strings.Repeat("x", 1<<16))
-			}
-			ended <- time.Now()
-		})
-		began := time.Now()
-		response, err := r.ask(t.Context(), `{"model":"org/n"}`)
-		r.is.NoErr(err)
-		r.is.True((<-ended).Sub(began) <= writeWithin+time.Second)
-		response.Body.Close()
 	})
 }
 
@@ -481,6 +506,56 @@ func TestManyConnections(t *testing.T) {
 		r.is.True(len(r.crowd.all) <= 4)
 		r.crowd.mu.Unlock()
 	})
+}
+
+// Over real connections: many streams at once, and a client that reads nothing, which is given up.
+func TestOverTCP(t *testing.T) {
+	is := is.New(t)
+	flooded := make(chan struct{})
+	var open atomic.Int64
+	all := make(chan struct{})
+	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/v1/flood" {
+			for event(w, strings.Repeat("x", 1<<16)) == nil {
+			}
+			close(flooded)
+			return
+		}
+		if open.Add(1) == 200 {
+			close(all)
+		}
+		<-all
+		_ = event(w, "[DONE]")
+	}))
+	defer engine.Close()
+	serve := func(within time.Duration) (*rig, string) {
+		r := newRig(t)
+		r.writeWithin = within
+		r.Endpoint.cfg.Dial = func(ctx context.Context, _ api.Principal, _ api.RankRef, _ api.NodeID, _ int) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", engine.Listener.Addr().String())
+		}
+		r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobRunning, Attempt: 1})
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		is.NoErr(err)
+		go func() { _ = r.Serve(l) }()
+		return r, l.Addr().String()
+	}
+	r, at := serve(writeWithin)
+	var asking sync.WaitGroup
+	for range 200 {
+		asking.Go(func() {
+			_, text := r.said(http.Post("http://"+at+"/v1/completions", "application/json", strings.NewReader(hello)))
+			is.Equal(text, "data: [DONE]\n\n")
+		})
+	}
+	asking.Wait()
+	_, at = serve(100 * time.Millisecond)
+	conn, err := net.Dial("tcp", at)
+	is.NoErr(err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /v1/flood HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(hello), hello)
+	is.NoErr(err)
+	<-flooded
 }
 
 // Where the name of the model is in a body is found to the byte.

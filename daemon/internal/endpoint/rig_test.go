@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,6 +98,7 @@ type rig struct {
 	known   map[api.JobID]gate.Known
 	engines map[api.RankRef]*engine
 	denied  bool
+	asleep  atomic.Bool // the Mac of rank 0
 	owner   error
 }
 
@@ -112,7 +114,8 @@ func newRig(t *testing.T) *rig {
 			k, found := r.known[id]
 			return k, found
 		},
-		May: func(by, of api.Principal) bool { return by == of || by == ada && of == bob },
+		IsAwake: func(api.NodeID) bool { return !r.asleep.Load() },
+		May:     func(by, of api.Principal) bool { return by == of || by == ada && of == bob },
 		Dial: func(_ context.Context, by api.Principal, rank api.RankRef, _ api.NodeID, port int) (net.Conn, error) {
 			r.mu.Lock()
 			g, denied := r.engines[rank], r.denied
@@ -230,8 +233,11 @@ func says(text string) http.HandlerFunc {
 }
 
 // event sends one event.
-func event(w http.ResponseWriter, text string) {
+func event(w http.ResponseWriter, text string) error {
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, "data: "+text+"\n\n")
-	w.(http.Flusher).Flush()
+	_, err := io.WriteString(w, "data: "+text+"\n\n")
+	if err == nil {
+		err = http.NewResponseController(w).Flush()
+	}
+	return err
 }

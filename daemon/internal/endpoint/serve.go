@@ -15,7 +15,7 @@ import (
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Time{}) // the one of the request before
-	w = paced{w, control}
+	w = paced{w, control, e.writeWithin}
 	l, refused := e.admit(w, r)
 	if refused == nil && r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
 		allow(w, r)
@@ -136,11 +136,12 @@ func (u *unreached) Unwrap() error { return u.cause }
 type paced struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	within  time.Duration
 }
 
 // Write implements http.ResponseWriter.
 func (p paced) Write(part []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeWithin)) // a connection of net/http has one
+	_ = p.control.SetWriteDeadline(time.Now().Add(p.within)) // a connection of net/http has one
 	return p.ResponseWriter.Write(part)
 }
 

@@ -29,7 +29,8 @@ type state int
 
 const (
 	coming   state = iota // it is not ready, and will be
-	ready                 //
+	ready                 // requests go to it
+	leaving               // its Mac goes away, and comes back
 	stopping              // somebody ends it
 )
 
@@ -49,7 +50,9 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	case job.StopRequested != nil:
 		s.state = stopping
 	case job.Phase == api.JobRunning && job.Reason != api.ReasonNotReady && a != nil && !a.ReadyAt.IsZero() && a.Plan != nil && len(a.Plan.Ranks) > 0:
-		s.state, s.node = ready, a.Plan.Ranks[0].Node
+		if s.state, s.node = ready, a.Plan.Ranks[0].Node; !e.cfg.IsAwake(s.node) {
+			s.state = leaving
+		}
 	}
 	return s, true
 }
@@ -79,13 +82,17 @@ func (e *Endpoint) named(by api.Principal, model string) []service {
 
 // Run follows the jobs until ctx ends.
 func (e *Endpoint) Run(ctx context.Context, l *ledger.Ledger) error {
-	return l.FollowEach(ctx, ledger.WatchOptions{Name: "endpoint", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob}}, Passive: true}, func(c ledger.Change) {
+	return l.FollowEach(ctx, ledger.WatchOptions{Name: "endpoint", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindNodeState}}, Passive: true}, func(c ledger.Change) {
 		var ids []api.JobID
 		for _, record := range c.Put {
-			ids = append(ids, api.JobID(record.Key().Name))
+			if key := record.Key(); key.Kind == api.KindJob {
+				ids = append(ids, api.JobID(key.Name))
+			}
 		}
 		for _, key := range c.Del {
-			ids = append(ids, api.JobID(key.Name))
+			if key.Kind == api.KindJob {
+				ids = append(ids, api.JobID(key.Name))
+			}
 		}
 		e.see(ids...)
 	})
@@ -119,12 +126,13 @@ func (e *Endpoint) look() {
 	}
 	for _, key := range keys {
 		s, serves := e.serviceOf(key.rank.Job)
-		if serves && s.state != stopping && s.rank == key.rank {
+		if serves && s.state < leaving && s.rank == key.rank {
 			continue
 		}
 		e.mu.Lock()
 		if b := e.backends[key]; b != nil {
-			e.retireLocked(key, b)
+			delete(e.backends, key)
+			e.retireLocked(b)
 		}
 		e.mu.Unlock()
 	}
@@ -150,7 +158,7 @@ type backend struct {
 	drain     native.Timer
 }
 
-// begin takes one of a service's places, which done gives back.
+// beginLocked takes one of a service's places, which done gives back.
 func (e *Endpoint) beginLocked(s service, by api.Principal) (b *backend, done func()) {
 	key := backendKey{s.rank, by}
 	if b = e.backends[key]; b == nil {
@@ -162,24 +170,24 @@ func (e *Endpoint) beginLocked(s service, by api.Principal) (b *backend, done fu
 	return b, func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		b.open--
-		if b.drain != nil {
-			e.retireLocked(key, b)
+		if b.open--; b.drain != nil {
+			e.retireLocked(b)
 		}
 	}
 }
 
-// retireLocked has a way end: at once where nothing uses it, else when its requests have ended, or
-// their time is over.
-func (e *Endpoint) retireLocked(key backendKey, b *backend) {
+// retireLocked has a way end that no request takes any more: at once where none has it, else when
+// they have ended, or their time is over.
+func (e *Endpoint) retireLocked(b *backend) {
 	b.transport.CloseIdleConnections()
 	if b.drain == nil {
 		b.drain = e.cfg.Clock.AfterFunc(api.DrainRequests, func() { b.end(errStopped) })
+		e.retired[b] = true
 	}
 	if b.open == 0 {
 		b.drain.Stop()
 		b.end(nil)
-		delete(e.backends, key)
+		delete(e.retired, b)
 	}
 }
 

@@ -26,13 +26,22 @@ func (r *Relay) Dial(ctx context.Context, by api.Principal, rank api.RankRef, no
 	return &unframed{Conn: conn, from: bufio.NewReaderSize(conn, headBytes+maxFrame)}, nil
 }
 
-// Quiet waits until nobody is connected by Dial to a rank of this node, or ctx has ended.
+// Quiet waits until nobody is connected by Dial to a rank of this node, the zero value being
+// all of them, or ctx has ended.
 func (r *Relay) Quiet(ctx context.Context, rank api.RankRef) {
-	r.mu.Lock()
-	s := r.served[rank]
-	r.mu.Unlock()
-	for s != nil && s.people.count() > 0 && native.Pause(ctx, r.cfg.Clock, quietEvery) {
+	for r.people(rank) > 0 && native.Pause(ctx, r.cfg.Clock, quietEvery) {
 	}
+}
+
+func (r *Relay) people(rank api.RankRef) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ref, s := range r.served {
+		if ref == rank || rank == (api.RankRef{}) {
+			n += s.people.count()
+		}
+	}
+	return n
 }
 
 // quietEvery is how often that is looked at.
