@@ -92,15 +92,15 @@ func (k PeerConnKind) ConnQuota() int {
 		return 16
 	case ConnOutput, ConnInput, ConnSideChannel: // one for each rank or reader
 		return 64
-	case ConnPublish: // one for each client of a program
-		return 128
+	case ConnPublish: // one for each client of a program, and each request of the endpoint
+		return 256
 	}
 	return 8
 }
 
 const (
 	// MaxMemberConns bounds the connections of one member of all kinds together.
-	MaxMemberConns = 256
+	MaxMemberConns = 384
 	// MaxMemberCalls bounds the calls of one member that are worked on at once, over
 	// all its connections.
 	MaxMemberCalls = 48

@@ -26,7 +26,7 @@ var owners = []string{"cluster", "facts", "grant", "health", "job", "profile", "
 
 // parts are the packages of the daemon that own no fact. Every folder of
 // daemon/internal is an owner or a part, so that a new one takes its place here.
-var parts = []string{"audit", "config", "doctor", "event", "gate", "home", "ledger", "lifecycle", "logs", "methods", "metrics", "model", "peer", "placement", "proc", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
+var parts = []string{"audit", "config", "doctor", "endpoint", "event", "gate", "home", "ledger", "lifecycle", "logs", "methods", "metrics", "model", "peer", "placement", "proc", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
 
 // helpers serve everybody. They lie in native because native needs them too, and
 // know no platform.

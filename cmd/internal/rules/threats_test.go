@@ -31,10 +31,11 @@ func exposedLists() []exposed {
 		{
 			list:   "network",
 			roots:  []string{"fulmen/daemon/internal/cluster/transport", "fulmen/daemon/internal/cluster/pairing", "fulmen/daemon/internal/cluster/discover"},
-			leaves: []string{"fulmen/native/linux", "fulmen/native/darwin", "github.com/miekg/dns"},
+			leaves: []string{"fulmen/native/linux", "fulmen/native/darwin", "github.com/miekg/dns", "fulmen/daemon/internal/endpoint"},
 		}, {
-			list:  "machine",
-			roots: []string{"fulmen/daemon/internal/server"},
+			list:   "machine",
+			roots:  []string{"fulmen/daemon/internal/server"},
+			leaves: []string{"fulmen/daemon/internal/endpoint"},
 		},
 	}
 }

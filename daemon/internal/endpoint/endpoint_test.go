@@ -32,39 +32,39 @@ func TestRequestsGoByTheirModel(t *testing.T) {
 		first := r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, q *http.Request) {
 			got = q.Clone(context.Background())
 			w.Header().Set("Access-Control-Allow-Origin", "*")
-			says("one")(w, q)
+			answers("one")(w, q)
 		})
-		second := r.serve("j00000002", bob, "org/n", says("two"))
-		r.serve("j00000003", api.Principal{User: "eve", Node: bob.Node}, "org/e", says("three"))
+		second := r.serve("j00000002", bob, "org/n", answers("two"))
+		r.serve("j00000003", api.Principal{User: "eve", Node: bob.Node}, "org/e", answers("three"))
 		r.known["j00000002"].Spec.Labels[api.LabelEngineModel] = "default_model"
 
 		response, err := r.ask(t.Context(), hello, header("Authorization", "Bearer none"), header("Cookie", "a=b"), header("Accept", "x/y"))
 		r.is.NoErr(err)
 		r.is.Equal(response.Header.Get("Access-Control-Allow-Origin"), "")
-		status, text := r.said(response, err)
+		status, text := r.result(response, err)
 		r.is.Equal([]any{status, text}, []any{200, "one"})
 		r.is.Equal(first.bodies(), []string{hello})
 		r.is.Equal([]string{got.Host, got.URL.Path, got.Header.Get("Authorization"), got.Header.Get("Cookie"), got.Header.Get("Accept")}, []string{"localhost:8080", "/v1/chat/completions", "", "", "x/y"})
-		_, text = r.said(r.ask(t.Context(), `{ "messages": ["\"model\":1"], "model" : "named-j00000002", "x": {"model": "y"} }`))
+		_, text = r.result(r.ask(t.Context(), `{ "messages": ["\"model\":1"], "model" : "named-j00000002", "x": {"model": "y"} }`))
 		r.is.Equal(text, "two")
 		r.is.Equal(second.bodies(), []string{`{ "messages": ["\"model\":1"], "model" : "default_model", "x": {"model": "y"} }`})
 
-		status, text = r.said(r.ask(t.Context(), `{"model":"org/e"}`)) // it is there, and not ada's
+		status, text = r.result(r.ask(t.Context(), `{"model":"org/e"}`)) // it is there, and not ada's
 		r.is.Equal(status, 404)
 		r.is.True(strings.Contains(text, `"code":"model_not_found"`) && strings.Contains(text, `"type":"invalid_request_error"`))
-		_, text = r.said(r.askFrom(t.Context(), "127.0.0.1:5000", "127.0.0.1:7733", http.MethodGet, "/v1/models", ""))
+		_, text = r.result(r.askFrom(t.Context(), "127.0.0.1:5000", "127.0.0.1:7733", http.MethodGet, "/v1/models", ""))
 		r.is.Equal(text, fmt.Sprintf(`{"object":"list","data":[{"id":"org/m","object":"model","created":%d,"owned_by":"ada@%s"},{"id":"org/n","object":"model","created":%d,"owned_by":"bob@%s"}]}`+"\n",
 			time.Now().Unix(), self, time.Now().Unix(), bob.Node))
-		status, text = r.said(r.askFrom(t.Context(), "127.0.0.1:5000", "127.0.0.1:7733", http.MethodGet, "/v1/models/org/n", ""))
+		status, text = r.result(r.askFrom(t.Context(), "127.0.0.1:5000", "127.0.0.1:7733", http.MethodGet, "/v1/models/org/n", ""))
 		r.is.True(status == 200 && strings.HasPrefix(text, `{"id":"org/n"`))
 		for _, path := range []string{"/v1/models/org/e", "/", "/v1/files", "/metrics"} {
-			status, _ = r.said(r.askFrom(t.Context(), "127.0.0.1:5000", "127.0.0.1:7733", http.MethodGet, path, ""))
+			status, _ = r.result(r.askFrom(t.Context(), "127.0.0.1:5000", "127.0.0.1:7733", http.MethodGet, path, ""))
 			r.is.Equal(status, 404)
 		}
 		// One's own comes before that of others.
-		r.serve("j00000004", bob, "org/m", says("another's"))
+		r.serve("j00000004", bob, "org/m", answers("another's"))
 		for range 4 {
-			_, text = r.said(r.ask(t.Context(), hello))
+			_, text = r.result(r.ask(t.Context(), hello))
 			r.is.Equal(text, "one")
 		}
 	})
@@ -107,7 +107,7 @@ func TestRequestsWaitForAService(t *testing.T) {
 		response, err := r.ask(t.Context(), hello)
 		r.is.NoErr(err)
 		r.is.Equal(response.Header.Get("Retry-After"), "5")
-		status, text := r.said(response, err)
+		status, text := r.result(response, err)
 		r.is.Equal(status, 503)
 		r.is.True(strings.Contains(text, `"code":"service_not_ready"`) && strings.Contains(text, `"type":"server_error"`))
 		r.is.Equal(time.Since(began), r.settings.Wait)
@@ -118,26 +118,26 @@ func TestRequestsWaitForAService(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobRunning, Attempt: 2})
 			time.Sleep(time.Second)
-			r.start(api.RankRef{Job: "j00000001", Attempt: 2}, says("at last"))
+			r.start(api.RankRef{Job: "j00000001", Attempt: 2}, answers("at last"))
 		}()
-		_, text = r.said(r.ask(t.Context(), hello))
+		_, text = r.result(r.ask(t.Context(), hello))
 		r.is.Equal(text, "at last")
 		r.is.True(time.Since(began)-4*time.Second <= lookEvery)
 		r.is.Equal(r.waiting, 0)
 
 		// Not ready by its probe is not ready.
 		r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobRunning, Attempt: 2, Reason: api.ReasonNotReady})
-		status, _ = r.said(r.ask(t.Context(), hello))
+		status, _ = r.result(r.ask(t.Context(), hello))
 		r.is.Equal(status, 503)
 
 		// So many wait, and one more does not.
 		var all sync.WaitGroup
 		for range maxWaiting {
-			all.Go(func() { _, _ = r.said(r.ask(t.Context(), hello)) })
+			all.Go(func() { _, _ = r.result(r.ask(t.Context(), hello)) })
 		}
 		synctest.Wait()
 		began = time.Now()
-		status, _ = r.said(r.ask(t.Context(), hello))
+		status, _ = r.result(r.ask(t.Context(), hello))
 		r.is.Equal(status, 503)
 		r.is.Equal(time.Since(began), time.Duration(0))
 		all.Wait()
@@ -169,7 +169,7 @@ func TestACutStreamSaysSo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
 				r.serve("j00000001", ada, "org/m", test.answer)
-				_, text := r.said(r.ask(t.Context(), hello))
+				_, text := r.result(r.ask(t.Context(), hello))
 				r.is.Equal(text, test.want)
 			})
 		})
@@ -178,12 +178,12 @@ func TestACutStreamSaysSo(t *testing.T) {
 		r := newRig(t)
 		g := r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10")
-			says("abc")(w, nil)
+			answers("abc")(w, nil)
 		})
-		_, text := r.said(r.ask(t.Context(), hello))
+		_, text := r.result(r.ask(t.Context(), hello))
 		r.is.True(strings.Contains(text, "EOF"))
 		g.server.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-		status, text := r.said(r.ask(t.Context(), hello))
+		status, text := r.result(r.ask(t.Context(), hello))
 		r.is.Equal(status, 502)
 		r.is.True(strings.Contains(text, `"code":"engine_ended"`))
 	})
@@ -252,14 +252,14 @@ func TestAnEndIsAnnounced(t *testing.T) {
 				})
 				ended := make(chan string)
 				go func() {
-					_, text := r.said(r.ask(t.Context(), hello))
+					_, text := r.result(r.ask(t.Context(), hello))
 					ended <- text
 				}()
 				time.Sleep(time.Millisecond)
 				synctest.Wait()
 				began := time.Now()
 				r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobEnding, Attempt: 1, StopRequested: &api.StopRequest{}})
-				status, text := r.said(r.ask(t.Context(), hello))
+				status, text := r.result(r.ask(t.Context(), hello))
 				r.is.Equal(status, 503)
 				r.is.True(strings.Contains(text, `"code":"service_stopped"`))
 				r.is.Equal(time.Since(began), time.Duration(0))
@@ -270,7 +270,7 @@ func TestAnEndIsAnnounced(t *testing.T) {
 				r.mu.Lock()
 				delete(r.known, "j00000001")
 				r.mu.Unlock()
-				status, _ = r.said(r.ask(t.Context(), hello))
+				status, _ = r.result(r.ask(t.Context(), hello))
 				r.is.Equal(status, 404)
 			})
 		})
@@ -292,7 +292,7 @@ func TestAMacThatGoesAway(t *testing.T) {
 		})
 		texts := make(chan string, 2)
 		ask := func() {
-			_, text := r.said(r.ask(t.Context(), hello))
+			_, text := r.result(r.ask(t.Context(), hello))
 			texts <- text
 		}
 		go ask()
@@ -324,7 +324,7 @@ func TestShutdown(t *testing.T) {
 		ended := make(chan string, 2)
 		for _, body := range []string{hello, `{"model":"org/n"}`} {
 			go func() {
-				_, text := r.said(r.ask(t.Context(), body))
+				_, text := r.result(r.ask(t.Context(), body))
 				ended <- text
 			}()
 		}
@@ -361,7 +361,7 @@ func TestTheLeastBusy(t *testing.T) {
 		var asking sync.WaitGroup
 		for range 200 { // at once
 			asking.Go(func() {
-				_, text := r.said(r.ask(t.Context(), hello))
+				_, text := r.result(r.ask(t.Context(), hello))
 				r.is.Equal(text, "data: 1\n\ndata: [DONE]\n\n")
 			})
 		}
@@ -374,7 +374,7 @@ func TestTheLeastBusy(t *testing.T) {
 		all[0].kill() // it is found out by the next request, which goes to another
 		r.engines[api.RankRef{Job: "j00000001", Attempt: 1}] = nil
 		for range 4 {
-			status, _ := r.said(r.ask(t.Context(), hello))
+			status, _ := r.result(r.ask(t.Context(), hello))
 			r.is.Equal(status, 200)
 		}
 		delete(r.engines, api.RankRef{Job: "j00000001", Attempt: 1})
@@ -388,8 +388,8 @@ func TestWhoMayAsk(t *testing.T) {
 		r := newRig(t)
 		r.settings.Networks = []netip.Prefix{netip.MustParsePrefix("192.168.1.0/24")}
 		r.settings.Hosts, r.settings.Origins = []string{"mac.example"}, []string{"https://ui.example"}
-		r.serve("j00000001", ada, "org/m", says("ada's"))
-		r.serve("j00000002", api.Principal{User: "bob", Node: self}, "org/m", says("bob's"))
+		r.serve("j00000001", ada, "org/m", answers("ada's"))
+		r.serve("j00000002", api.Principal{User: "bob", Node: self}, "org/m", answers("bob's"))
 		host := func(name string) func(*http.Request) { return func(q *http.Request) { q.Host = name } }
 		key := header("Authorization", "Bearer fulmen_bob")
 		for _, test := range []struct {
@@ -416,7 +416,7 @@ func TestWhoMayAsk(t *testing.T) {
 			{"192.168.1.7:5000", far, []func(*http.Request){key, host("192.168.1.9:7733")}, "bad_host"},
 			{"192.168.2.7:5000", far, []func(*http.Request){key}, "network_not_allowed"},
 		} {
-			_, text := r.said(r.askFrom(t.Context(), test.from, test.to, http.MethodPost, "/v1/chat/completions", hello, test.change...))
+			_, text := r.result(r.askFrom(t.Context(), test.from, test.to, http.MethodPost, "/v1/chat/completions", hello, test.change...))
 			if !strings.Contains(text, test.want) {
 				t.Errorf("%+v: %s, and not %s", test, text, test.want)
 			}
@@ -425,16 +425,16 @@ func TestWhoMayAsk(t *testing.T) {
 		r.is.NoErr(err)
 		r.is.Equal([]string{response.Header.Get("Access-Control-Allow-Origin"), response.Header.Get("Access-Control-Allow-Headers"), response.Header.Get("Access-Control-Allow-Methods")},
 			[]string{"https://ui.example", "authorization,content-type", "GET, POST"})
-		status, _ := r.said(response, err)
+		status, _ := r.result(response, err)
 		r.is.Equal(status, 204)
 		r.owner = errNoCaller // the system does not tell
-		_, text := r.said(r.ask(t.Context(), hello))
+		_, text := r.result(r.ask(t.Context(), hello))
 		r.is.True(strings.Contains(text, "invalid_api_key"))
 		r.owner, r.denied = nil, true // rank 0's Mac refuses
 		time.Sleep(restWithin)        // until then there is a connection
 		synctest.Wait()
 		began := time.Now()
-		status, text = r.said(r.ask(t.Context(), hello))
+		status, text = r.result(r.ask(t.Context(), hello))
 		r.is.Equal(status, 403)
 		r.is.True(strings.Contains(text, "not_allowed"))
 		r.is.True(time.Since(began) < 5*time.Second)
@@ -448,21 +448,21 @@ var errNoCaller = api.NewError(api.ReasonCallerUnknown, "")
 func TestBadRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		g := r.serve("j00000001", ada, "org/m", says("ok"))
+		g := r.serve("j00000001", ada, "org/m", answers("ok"))
 		for body, want := range map[string]string{
 			"": "not a JSON object", "[]": "not a JSON object", "{": "not a JSON object", `{"model":"org/m"`: "not a JSON object", `{"model":"org/m"}x`: "not a JSON object",
 			"{}": "model is missing", `{"Model":"org/m"}`: "model is missing", `{"model":7}`: "must be the name", `{"model":""}`: "must be the name",
 			`{"model":"org/m","model":"org/n"}`: "twice", `{"model":"` + strings.Repeat("é", 1000) + `"}`: "model_not_found",
 		} {
-			status, text := r.said(r.ask(t.Context(), body))
+			status, text := r.result(r.ask(t.Context(), body))
 			if !strings.Contains(text, want) || status != 400 && status != 404 || len(text) > 1000 {
 				t.Errorf("%.40q: %d %s", body, status, text)
 			}
 		}
-		status, _ := r.said(r.ask(t.Context(), hello, header("Content-Type", "text/plain")))
+		status, _ := r.result(r.ask(t.Context(), hello, header("Content-Type", "text/plain")))
 		r.is.Equal(status, 415)
 		huge := `{"model":"org/m","x":"` + strings.Repeat("x", maxBody) + `"}`
-		status, text := r.said(r.ask(t.Context(), huge, func(q *http.Request) { q.ContentLength = -1 }))
+		status, text := r.result(r.ask(t.Context(), huge, func(q *http.Request) { q.ContentLength = -1 }))
 		r.is.Equal(status, 413)
 		r.is.True(strings.Contains(text, "32 MiB"))
 		r.is.Equal(len(g.bodies()), 0)
@@ -494,12 +494,12 @@ func TestManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.crowd.most = 4
-		r.serve("j00000001", ada, "org/m", says("ok"))
+		r.serve("j00000001", ada, "org/m", answers("ok"))
 		for range 100 {
 			_, err := r.at.dial("127.0.0.1:5000", "127.0.0.1:7733")
 			r.is.NoErr(err)
 		}
-		status, _ := r.said(r.ask(t.Context(), hello))
+		status, _ := r.result(r.ask(t.Context(), hello))
 		r.is.Equal(status, 200)
 		synctest.Wait()
 		r.crowd.mu.Lock()
@@ -544,7 +544,7 @@ func TestOverTCP(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 200 {
 		asking.Go(func() {
-			_, text := r.said(http.Post("http://"+at+"/v1/completions", "application/json", strings.NewReader(hello)))
+			_, text := r.result(http.Post("http://"+at+"/v1/completions", "application/json", strings.NewReader(hello)))
 			is.Equal(text, "data: [DONE]\n\n")
 		})
 	}

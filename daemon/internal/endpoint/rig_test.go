@@ -30,16 +30,18 @@ var (
 	bob = api.Principal{User: "bob", Node: "1111111111111111"}
 )
 
-// door is a listener in memory.
-type door struct {
+// listener is one in memory.
+type listener struct {
 	conns chan net.Conn
 	ended chan struct{}
 	once  sync.Once
 }
 
-func newDoor() *door { return &door{conns: make(chan net.Conn), ended: make(chan struct{})} }
+func newListener() *listener {
+	return &listener{conns: make(chan net.Conn), ended: make(chan struct{})}
+}
 
-func (d *door) Accept() (net.Conn, error) {
+func (d *listener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-d.conns:
 		return conn, nil
@@ -48,15 +50,15 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-func (d *door) Close() error {
+func (d *listener) Close() error {
 	d.once.Do(func() { close(d.ended) })
 	return nil
 }
 
-func (*door) Addr() net.Addr { return &net.TCPAddr{} }
+func (*listener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // dial connects to it from an address.
-func (d *door) dial(from, to string) (net.Conn, error) {
+func (d *listener) dial(from, to string) (net.Conn, error) {
 	near := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))
 	far := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(to))
 	a, b := memnet.NewLine(1, memnet.Quality{}).Pipe(near, far)
@@ -70,7 +72,7 @@ func (d *door) dial(from, to string) (net.Conn, error) {
 
 // engine is a program that answers, as rank 0 of a job.
 type engine struct {
-	*door
+	*listener
 	server *http.Server
 
 	mu    sync.Mutex
@@ -91,7 +93,7 @@ func (g *engine) kill() { g.server.Close() }
 type rig struct {
 	*Endpoint
 	is       *is.I
-	at       *door
+	at       *listener
 	settings Settings
 
 	mu      sync.Mutex
@@ -105,7 +107,7 @@ type rig struct {
 // newRig makes one in a bubble.
 func newRig(t *testing.T) *rig {
 	began := time.Now()
-	r := &rig{is: is.New(t), at: newDoor(), known: map[api.JobID]gate.Known{}, engines: map[api.RankRef]*engine{}, settings: Settings{Wait: 30 * time.Second}}
+	r := &rig{is: is.New(t), at: newListener(), known: map[api.JobID]gate.Known{}, engines: map[api.RankRef]*engine{}, settings: Settings{Wait: 30 * time.Second}}
 	r.Endpoint = New(Config{
 		Node: self, Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }), Log: slog.New(slog.DiscardHandler),
 		Job: func(id api.JobID) (gate.Known, bool) {
@@ -160,7 +162,7 @@ func (r *rig) serve(id api.JobID, of api.Principal, model string, h http.Handler
 }
 
 func (r *rig) start(rank api.RankRef, h http.HandlerFunc) *engine {
-	g := &engine{door: newDoor()}
+	g := &engine{listener: newListener()}
 	g.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
 		g.mu.Lock()
@@ -168,7 +170,7 @@ func (r *rig) start(rank api.RankRef, h http.HandlerFunc) *engine {
 		g.mu.Unlock()
 		h(w, q)
 	}), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
-	go func() { _ = g.server.Serve(g.door) }()
+	go func() { _ = g.server.Serve(g.listener) }()
 	r.mu.Lock()
 	r.engines[rank] = g
 	r.mu.Unlock()
@@ -210,8 +212,8 @@ func (r *rig) askFrom(ctx context.Context, from, to, method, path, body string, 
 	return r.client(from, to).Do(q)
 }
 
-// said is what an answer is: its status, and its body.
-func (r *rig) said(response *http.Response, err error) (int, string) {
+// result is what an answer is: its status, and its body.
+func (r *rig) result(response *http.Response, err error) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -227,8 +229,8 @@ func header(name, value string) func(*http.Request) {
 	return func(q *http.Request) { q.Header.Set(name, value) }
 }
 
-// says answers by a text.
-func says(text string) http.HandlerFunc {
+// answers gives a text.
+func answers(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 

@@ -55,7 +55,7 @@ type Ranks interface {
 
 // MaxConnections is how many connections one job may have at once: as many as a member
 // may have open to published ports of another.
-const MaxConnections = 128
+const MaxConnections = 256
 
 // Relay keeps the ports open that jobs publish: those of this node's people here, and
 // those of the ranks of this node for whoever submitted their jobs.
