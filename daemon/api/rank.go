@@ -60,6 +60,9 @@ type Rank struct {
 	ReadyAt Time `json:"ready_at,omitzero"`
 	// NotReady is what its probe said last, while it does not pass.
 	NotReady string `json:"not_ready,omitempty"`
+	// IdleSince is since when nobody has asked anything of what it serves through Fulmen, once that is some
+	// seconds; absent while somebody does, and where that is not followed.
+	IdleSince Time `json:"idle_since,omitzero"`
 	// Ports are the published ports on which the program listens now.
 	Ports []int `json:"ports,omitempty"`
 }

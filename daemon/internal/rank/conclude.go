@@ -44,7 +44,7 @@ func (r *Ranks) conclude(h *held, notify func(doc *api.Rank)) {
 			h.Doc.EndedAt = r.now()
 		}
 	}
-	h.Doc.Ports, h.Doc.ReadyAt, h.Doc.NotReady = nil, api.Time{}, "" // nothing listens any more
+	h.Doc.Ports, h.Doc.ReadyAt, h.Doc.NotReady, h.Doc.IdleSince = nil, api.Time{}, "", api.Time{} // nothing listens any more
 	doc := h.Doc
 	r.mu.Unlock()
 	// On the disk first: a daemon that is killed after it has told is followed by

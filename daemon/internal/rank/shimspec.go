@@ -235,6 +235,17 @@ func (r *Ranks) SetReady(ref api.RankRef, isReady bool, why string) {
 	r.reportLocked(ref)
 }
 
+// SetIdle says since when nothing is asked of what a rank serves, as far as this node
+// carries it; zero while something is.
+func (r *Ranks) SetIdle(ref api.RankRef, since api.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil && !h.Doc.Phase.Ended() && h.Doc.IdleSince != since {
+		h.Doc.IdleSince = since
+		r.reportLocked(ref)
+	}
+}
+
 // TakePort takes an address out of the node's table of ports, unless somebody has
 // it or has had it lately.
 func (r *Ranks) TakePort(a netip.AddrPort) bool {

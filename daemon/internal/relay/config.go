@@ -49,6 +49,8 @@ type Ranks interface {
 	SetPorts(rank api.RankRef, open []int)
 	// SetReady says whether what it serves is ready, or why it is not.
 	SetReady(rank api.RankRef, isReady bool, why string)
+	// SetIdle says since when nothing is asked of it; zero while something is.
+	SetIdle(rank api.RankRef, since api.Time)
 	// EndUnanswered ends one of which a probe has failed for good.
 	EndUnanswered(rank api.RankRef, message string) error
 }

@@ -22,7 +22,8 @@ type served struct {
 	ports  []int
 	notify func(open []int)
 	conns  conns
-	people conns           // those of them by Dial
+	people conns // those of them by Dial
+	use    usage
 	ctx    context.Context // ends with it
 	stop   context.CancelFunc
 
@@ -41,8 +42,8 @@ const checkEvery = time.Second
 // serve follows a rank of this node that publishes ports, until [Relay.Ended]. Notify
 // is given the ports on which the processes of its group (a process group or session
 // of that number) listen, in ascending order, each time that changes; calls come one
-// at a time. It gives nil where the relay is closed.
-func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int)) *served {
+// at a time. Idle is told since when nothing is asked of it. It gives nil where the relay is closed.
+func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int), idle func(since api.Time)) *served {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), notify: notify, seen: map[int]native.Listening{}, ctx: ctx, stop: stop}
 	r.mu.Lock()
@@ -57,6 +58,7 @@ func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open
 	if before != nil {
 		before.shut()
 	}
+	s.use.begin(s, idle)
 	go s.check()
 	return s
 }
@@ -148,6 +150,7 @@ func (s *served) shut() {
 		s.timer.Stop()
 	}
 	s.mu.Unlock()
+	s.use.shut()
 	s.stop()
 	s.conns.shut()
 }
@@ -188,7 +191,9 @@ func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, firs
 		reset(program)
 		return
 	}
-	carry(conn, program, nil)
+	asked := &counted{TCPConn: program, use: &s.use}
+	defer asked.turn(false)
+	carry(conn, asked, nil)
 }
 
 func report(conn net.Conn, what byte) bool {
@@ -201,7 +206,7 @@ var errOthers = errors.New("no process of the rank listens at the port")
 
 // connect connects to a port of the loopback of this machine where the rank's
 // program listens: what else may be there was not published by anybody.
-func (s *served) connect(ctx context.Context, port int) (net.Conn, error) {
+func (s *served) connect(ctx context.Context, port int) (*net.TCPConn, error) {
 	isOurs, err := s.listensAt(port)
 	if err != nil {
 		s.relay.cfg.Log.Warn("a connection to a published port is refused: the system does not tell who listens there", "port", port, "err", err)
@@ -217,7 +222,7 @@ func (s *served) connect(ctx context.Context, port int) (net.Conn, error) {
 	for _, a := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
 		conn, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a, uint16(port)).String())
 		if err == nil {
-			return conn, nil
+			return conn.(*net.TCPConn), nil // as the network is tcp
 		}
 		if problem == nil {
 			problem = err

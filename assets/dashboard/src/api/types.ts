@@ -4137,6 +4137,8 @@ export interface Rank {
   ready_at?: Time;
   /** What its probe said last, while it does not pass. */
   not_ready?: string;
+  /** Since when nobody has asked anything of what it serves through Fulmen, once that is some seconds; absent while somebody does, and where that is not followed. */
+  idle_since?: Time;
   /** The published ports on which the program listens now. */
   ports?: number[];
 }
