@@ -150,6 +150,8 @@ type MappedUser struct {
 	Account string `json:"account,omitempty"`
 	// Nobody says that there is none: an exception from a wider line.
 	Nobody bool `json:"nobody,omitempty"`
+	// MaxPriority is how far the priority of their jobs counts here against those of others, from 0 to MaxPriority.
+	MaxPriority int `json:"max_priority,omitempty"`
 }
 
 // ClusterMapUserParams changes one line of the map. One of Principal, Node and
@@ -163,6 +165,8 @@ type ClusterMapUserParams struct {
 	Members bool `json:"members,omitempty"`
 	// Account is the local account, never root; empty = none, also where a wider line has one.
 	Account string `json:"account"`
+	// MaxPriority is how far the priority of their jobs counts here against those of others, from 0 to MaxPriority.
+	MaxPriority int `json:"max_priority,omitempty"`
 	// Forget takes the line away, so that a wider one counts again.
 	Forget bool `json:"forget,omitempty"`
 }

@@ -36,6 +36,8 @@ type Job struct {
 	Message string `json:"message,omitempty"`
 	// WaitingFor says for what it waits, and on whom.
 	WaitingFor string `json:"waiting_for,omitempty"`
+	// Wanted is what it waits for until others have ended; jobs behind it leave that alone.
+	Wanted *Wanted `json:"wanted,omitempty"`
 	// Attempt is the number of the current attempt, from 1; 0 before the first.
 	Attempt int `json:"attempt"`
 	// CountedAttempts are those that failed before every rank had joined and count
@@ -184,6 +186,19 @@ type JobRequest struct {
 	// Kept says that the job is to be there: nothing expires, and whatever ends it, it is started again, until somebody
 	// stops it, or it has ended KeptInARow times in a row for one cause without having been ready for KeptReady.
 	Kept bool `json:"kept,omitempty"`
+	// Priority is from MinPriority to MaxPriority; of jobs that wait the higher goes first. A point counts as much as waiting
+	// PriorityAge longer. Against other people's jobs it counts on a Mac as far as its owner says.
+	Priority int `json:"priority,omitempty"`
+	// After are the ids or names of jobs of the caller's that have to succeed first; where one does not, this one fails.
+	After []string `json:"after,omitempty"`
+	// Preemptible says that the job may be ended for one of higher priority; it waits then, and is started again.
+	Preemptible bool `json:"preemptible,omitempty"`
+	// YieldWhenIdle says so of a kept job while it is idle, for a job of any priority that waits.
+	YieldWhenIdle bool `json:"yield_when_idle,omitempty"`
+	// IdleS is how long nobody must have asked anything of a kept job's rank 0, through Fulmen, for it to be idle; 0 = DefaultIdle.
+	IdleS float64 `json:"idle_s,omitempty"`
+	// KeepAwake says when the Macs of a kept job are kept from idle sleep; empty = used. Those of others always are.
+	KeepAwake KeepAwake `json:"keep_awake,omitempty"`
 	// Probes say how it is known that what rank 0 serves works.
 	Probes *Probes `json:"probes,omitempty"`
 	// Detached says that the job goes on without its client.
@@ -192,14 +207,18 @@ type JobRequest struct {
 	Output OutputPolicy `json:"output,omitempty"`
 }
 
-// Spec makes the spec that is signed: the request with who asks, and with
-// defaults filled in.
+// Spec makes the spec that is signed: the request, of which After are ids, with who asks,
+// and with defaults filled in.
 func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 	s := JobSpec{
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
 		Program: r.Program, Model: r.Model, FetchModel: r.FetchModel, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
 		Kept: r.Kept, Probes: r.Probes, Detached: r.Detached, Output: r.Output,
+		Priority: r.Priority, Preemptible: r.Preemptible, YieldWhenIdle: r.YieldWhenIdle, IdleS: r.IdleS, KeepAwake: r.KeepAwake,
+	}
+	for _, id := range r.After {
+		s.After = append(s.After, JobID(id))
 	}
 	if s.Output == "" {
 		s.Output = OutputDelete
@@ -255,6 +274,10 @@ type JobSummary struct {
 	Joined int `json:"joined,omitempty"`
 	// Ranks counts the ranks.
 	Ranks int `json:"ranks,omitempty"`
+	// Priority is what its spec says.
+	Priority int `json:"priority,omitempty"`
+	// LinePosition is its place among all jobs that wait for one, from 1; 0 while it does not.
+	LinePosition int `json:"line_position,omitempty"`
 	// SubmittedAt is when it was submitted.
 	SubmittedAt Time `json:"submitted_at"`
 	// EndedAt is when it ended.
@@ -319,6 +342,18 @@ type JobSpec struct {
 	AllowSolo bool `json:"allow_solo,omitempty"`
 	// Publish are ports of rank 0 made reachable elsewhere.
 	Publish []Publish `json:"publish,omitempty"`
+	// Priority is the request's.
+	Priority int `json:"priority,omitempty"`
+	// After are the jobs that have to succeed first.
+	After []JobID `json:"after,omitempty"`
+	// Preemptible is the request's.
+	Preemptible bool `json:"preemptible,omitempty"`
+	// YieldWhenIdle is the request's.
+	YieldWhenIdle bool `json:"yield_when_idle,omitempty"`
+	// IdleS is the request's.
+	IdleS float64 `json:"idle_s,omitempty"`
+	// KeepAwake is the request's.
+	KeepAwake KeepAwake `json:"keep_awake,omitempty"`
 	// Detached says that the job goes on without its client.
 	Detached bool `json:"detached,omitempty"`
 	// Output is what becomes of the job's files when it is deleted.

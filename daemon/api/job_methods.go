@@ -72,6 +72,8 @@ type JobPlanResult struct {
 	MaxNodes int `json:"max_nodes,omitempty"`
 	// Remedies are the single changes that would make it possible, the least first.
 	Remedies []Cause `json:"remedies,omitempty"`
+	// Line is where it would stand among the jobs that wait, where it could not begin at once.
+	Line *LinePlace `json:"line,omitempty"`
 }
 
 // JobPreflightParams is a program to be looked for.

@@ -306,6 +306,14 @@ const (
 	ReasonGPUBusy Reason = "gpu_busy"
 	// ReasonWaitingInLine: Jobs that need the same were submitted earlier.
 	ReasonWaitingInLine Reason = "waiting_in_line"
+	// ReasonPreempting: Jobs of lower priority, or that are idle, end for this one first.
+	ReasonPreempting Reason = "preempting"
+	// ReasonPreempted: It ended for a job that goes before it, and is started again.
+	ReasonPreempted Reason = "preempted"
+	// ReasonWaitingForJob: It runs after jobs that have not ended yet.
+	ReasonWaitingForJob Reason = "waiting_for_job"
+	// ReasonJobBeforeFailed: A job after which it was to run did not succeed.
+	ReasonJobBeforeFailed Reason = "job_before_failed"
 	// ReasonGPUUsedByOtherProgram: Another program uses the GPU.
 	ReasonGPUUsedByOtherProgram Reason = "gpu_used_by_other_program"
 	// ReasonNoBackend: No backend can join these nodes.
@@ -706,6 +714,10 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonNotEnoughMemory, Code: CodeExhausted, Text: "The node's GPU has too little memory, or too little of it is free.", Remedy: "Ask for less memory a rank, or wait.", Command: "fulmen nodes"},
 		{Reason: ReasonGPUBusy, Code: CodeConflict, Text: "Another job holds the GPU.", Command: "fulmen jobs"},
 		{Reason: ReasonWaitingInLine, Text: "Jobs that need the same were submitted earlier.", Command: "fulmen jobs"},
+		{Reason: ReasonPreempting, Text: "Jobs of lower priority, or that are idle, end for this one first.", Command: "fulmen jobs"},
+		{Reason: ReasonPreempted, Code: CodeConflict, Text: "It ended for a job that goes before it, and is started again.", Command: "fulmen jobs"},
+		{Reason: ReasonWaitingForJob, Text: "It runs after jobs that have not ended yet.", Command: "fulmen jobs"},
+		{Reason: ReasonJobBeforeFailed, Code: CodePrecondition, Text: "A job after which it was to run did not succeed.", Remedy: "Run that one again, then this one."},
 		{Reason: ReasonGPUUsedByOtherProgram, Code: CodeConflict, Text: "Another program uses the GPU.", Remedy: "Quit it, or wait: after times.gpu_wait the job starts beside it."},
 		{Reason: ReasonNoBackend, Code: CodePrecondition, Text: "No backend can join these nodes.", Remedy: "The causes name what is missing for each."},
 		{Reason: ReasonUnencrypted, Text: "The ranks talk over a network without encryption.", Remedy: "Join the Macs with Thunderbolt cables, or use the network only if you trust everybody on it."},

@@ -21,6 +21,8 @@ type Sharing struct {
 	Unmapped []Principal `json:"unmapped,omitempty"`
 	// UnmappedNodes lists the members whose people have none unless Mapped lists them, whatever counts for all.
 	UnmappedNodes []NodeID `json:"unmapped_nodes,omitempty"`
+	// Priorities are how far the priority of other nodes' people counts here, the closest line first; for whom none is, not at all.
+	Priorities []PriorityMax `json:"priorities,omitempty"`
 	// Models says who may read models on this Mac from others; absent = nobody.
 	Models ModelSharing `json:"models,omitempty"`
 	// RDMAChanges says who may change RDMA at this end of a cable.

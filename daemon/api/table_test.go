@@ -167,7 +167,9 @@ func TestJobRequestDefaults(t *testing.T) {
 	is.Equal(spec.Output, OutputDelete)
 	is.Equal(spec.Principal, by)
 
-	full := sample[JobRequest]().Spec("j4k2m9xq7", by, sampleTime())
+	request := sample[JobRequest]()
+	request.After = []string{"j4k2m9xq7"} // as the daemon has found it
+	full := request.Spec("j4k2m9xq7", by, sampleTime())
 	want := sample[JobSpec]()
 	want.Job, want.Principal, want.SubmittedAt = full.Job, full.Principal, full.SubmittedAt
 	// The daemon says these.

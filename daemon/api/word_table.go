@@ -290,6 +290,26 @@ func (ShareBasis) Values() []string {
 // Valid reports whether the word belongs to this version.
 func (w ShareBasis) Valid() bool { return known(w) }
 
+// KeepAwake is when the Macs of a kept job are kept from idle sleep.
+type KeepAwake string
+
+const (
+	// AwakeAlways is while it runs.
+	AwakeAlways KeepAwake = "always"
+	// AwakeUsed is while it is not idle, and where that is not followed.
+	AwakeUsed KeepAwake = "used"
+	// AwakeNever is not at all.
+	AwakeNever KeepAwake = "never"
+)
+
+// Values lists the words, in the order in which people read them.
+func (KeepAwake) Values() []string {
+	return words(AwakeAlways, AwakeUsed, AwakeNever)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w KeepAwake) Valid() bool { return known(w) }
+
 // Sharding is how a program divides a model over the ranks of its job. Fulmen passes it on.
 type Sharding string
 

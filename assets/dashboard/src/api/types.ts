@@ -369,6 +369,15 @@ export type JobPhase = "queued" | "placing" | "starting" | "handshake" | "runnin
 export type JobSharing = "nobody" | "mapped" | "list";
 
 /**
+ * KeepAwake is when the Macs of a kept job are kept from idle sleep.
+ *
+ * - always: While it runs.
+ * - used: While it is not idle, and where that is not followed.
+ * - never: Not at all.
+ */
+export type KeepAwake = "always" | "used" | "never";
+
+/**
  * Kind says what a document is about. A node passes on kinds it does not know.
  *
  * - identity: Who a node is: name, model, chip, system, MLX.
@@ -1038,6 +1047,8 @@ export interface ClusterMapUserParams {
   members?: boolean;
   /** The local account, never root; empty = none, also where a wider line has one. */
   account: string;
+  /** How far the priority of their jobs counts here against those of others, from 0 to MaxPriority. */
+  max_priority?: number;
   /** Takes the line away, so that a wider one counts again. */
   forget?: boolean;
 }
@@ -1933,6 +1944,8 @@ export interface Job {
   message?: string;
   /** Says for what it waits, and on whom. */
   waiting_for?: string;
+  /** What it waits for until others have ended; jobs behind it leave that alone. */
+  wanted?: Wanted;
   /** The number of the current attempt, from 1; 0 before the first. */
   attempt: number;
   /** Those that failed before every rank had joined and count against the spec's MaxAttempts. */
@@ -2109,6 +2122,8 @@ export interface JobPlanResult {
   max_nodes?: number;
   /** The single changes that would make it possible, the least first. */
   remedies?: Cause[];
+  /** Where it would stand among the jobs that wait, where it could not begin at once. */
+  line?: LinePlace;
 }
 
 /** JobPreflightParams is a program to be looked for. */
@@ -2164,6 +2179,18 @@ export interface JobRequest {
   publish?: PublishParams[];
   /** Says that the job is to be there: nothing expires, and whatever ends it, it is started again, until somebody stops it, or it has ended KeptInARow times in a row for one cause without having been ready for KeptReady. */
   kept?: boolean;
+  /** From MinPriority to MaxPriority; of jobs that wait the higher goes first. A point counts as much as waiting PriorityAge longer. Against other people's jobs it counts on a Mac as far as its owner says. */
+  priority?: number;
+  /** The ids or names of jobs of the caller's that have to succeed first; where one does not, this one fails. */
+  after?: string[];
+  /** Says that the job may be ended for one of higher priority; it waits then, and is started again. */
+  preemptible?: boolean;
+  /** Says so of a kept job while it is idle, for a job of any priority that waits. */
+  yield_when_idle?: boolean;
+  /** How long nobody must have asked anything of a kept job's rank 0, through Fulmen, for it to be idle; 0 = DefaultIdle. Unit: s. */
+  idle_s?: number;
+  /** Says when the Macs of a kept job are kept from idle sleep; empty = used. Those of others always are. */
+  keep_awake?: KeepAwake;
   /** Say how it is known that what rank 0 serves works. */
   probes?: ProbesParams;
   /** Says that the job goes on without its client. */
@@ -2243,6 +2270,18 @@ export interface JobSpec {
   allow_solo?: boolean;
   /** Ports of rank 0 made reachable elsewhere. */
   publish?: Publish[];
+  /** The request's. */
+  priority?: number;
+  /** The jobs that have to succeed first. */
+  after?: JobID[];
+  /** The request's. */
+  preemptible?: boolean;
+  /** The request's. */
+  yield_when_idle?: boolean;
+  /** The request's. Unit: s. */
+  idle_s?: number;
+  /** The request's. */
+  keep_awake?: KeepAwake;
   /** Says that the job goes on without its client. */
   detached?: boolean;
   /** What becomes of the job's files when it is deleted. */
@@ -2309,6 +2348,10 @@ export interface JobSummary {
   joined?: number;
   /** Counts the ranks. */
   ranks?: number;
+  /** What its spec says. */
+  priority?: number;
+  /** Its place among all jobs that wait for one, from 1; 0 while it does not. */
+  line_position?: number;
   /** When it was submitted. */
   submitted_at: Time;
   /** When it ended. */
@@ -2351,6 +2394,30 @@ export interface KeyVersion {
   inc: number;
   /** The sequence number within the incarnation, from 1. */
   seq: number;
+}
+
+/** LineJob is a job as others see it in line. */
+export interface LineJob {
+  /** The id. */
+  job: JobID;
+  /** What screens show. */
+  name: string;
+  /** What its spec says. */
+  priority?: number;
+  /** Since when it waits; of one that runs, since when it runs. */
+  since?: Time;
+  /** Those for which it waits, or where it runs. */
+  nodes?: NodeID[];
+}
+
+/** LinePlace is where a job would stand among those that wait. */
+export interface LinePlace {
+  /** Its place, from 1. */
+  position: number;
+  /** The jobs before it, the first first; of other people's their program's file names them. */
+  before?: LineJob[];
+  /** The jobs that would end for it, and come back. */
+  preempts?: LineJob[];
 }
 
 /** LinkChanged is what changed in the graph. */
@@ -2653,6 +2720,8 @@ export interface MappedUser {
   account?: string;
   /** Says that there is none: an exception from a wider line. */
   nobody?: boolean;
+  /** How far the priority of their jobs counts here against those of others, from 0 to MaxPriority. */
+  max_priority?: number;
 }
 
 /** MeasureChanged is the progress of a measurement. */
@@ -3720,6 +3789,19 @@ export interface Preflight {
   problems?: Cause[];
 }
 
+/**
+ * PriorityMax is how far the priority of people of other nodes counts on a node, against
+ * the jobs of others.
+ */
+export interface PriorityMax {
+  /** The person; absent where more than one is meant. */
+  principal?: Principal;
+  /** The member all of whose people are meant. */
+  node?: NodeID;
+  /** The bound, from 0. */
+  max_priority: number;
+}
+
 /** Probe is one of them: an HTTP request where it has a path, else a connection. */
 export interface Probe {
   /** Where the program listens. */
@@ -4256,6 +4338,8 @@ export interface Sharing {
   unmapped?: Principal[];
   /** Lists the members whose people have none unless Mapped lists them, whatever counts for all. */
   unmapped_nodes?: NodeID[];
+  /** How far the priority of other nodes' people counts here, the closest line first; for whom none is, not at all. */
+  priorities?: PriorityMax[];
   /** Says who may read models on this Mac from others; absent = nobody. */
   models?: ModelSharing;
   /** Says who may change RDMA at this end of a cable. */
@@ -4580,6 +4664,26 @@ export interface Vote {
   node: NodeID;
   /** Its signature. */
   sig: Base64;
+}
+
+/** Wanted is what a job waits for. */
+export interface Wanted {
+  /** What its Macs are to lend it, of each Mac once. */
+  grants: WantedGrant[];
+  /** Jobs that are to end for it. */
+  preempts?: JobID[];
+}
+
+/** WantedGrant is what one Mac is to lend. */
+export interface WantedGrant {
+  /** The Mac. */
+  node: NodeID;
+  /** How it is to lend its GPU. */
+  gpu: GPUShare;
+  /** How much of the GPU's working set. Unit: bytes. */
+  memory_bytes?: number;
+  /** Those whose RDMA device it is to lend. */
+  receptacles?: PortNumber[];
 }
 
 // Tables
@@ -4981,6 +5085,7 @@ export type KnownReason =
   | "invite_expired"
   | "invite_used"
   | "jaccl_missing"
+  | "job_before_failed"
   | "job_deleted"
   | "job_ended"
   | "job_has_node"
@@ -5086,6 +5191,8 @@ export type KnownReason =
   | "peer_unknown"
   | "permission_denied"
   | "port_taken"
+  | "preempted"
+  | "preempting"
   | "prepare_failed"
   | "preparing_timeout"
   | "principal_unmapped"
@@ -5183,6 +5290,7 @@ export type KnownReason =
   | "unreachable"
   | "variables_lost"
   | "version_skew"
+  | "waiting_for_job"
   | "waiting_for_ranks"
   | "waiting_in_line"
   | "worker_aborted"
