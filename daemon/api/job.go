@@ -107,6 +107,14 @@ type Attempt struct {
 	Replanned bool `json:"replanned,omitempty"`
 }
 
+// IsLong reports whether it had been ready for KeptReady.
+func (a Attempt) IsLong() bool {
+	return !a.ReadyAt.IsZero() && a.EndedAt.Sub(a.ReadyAt.Time) >= KeptReady
+}
+
+// MadeRoom reports whether its home ended it for another job; that a rank says so is not enough.
+func (a Attempt) MadeRoom() bool { return a.Reason == ReasonPreempted && a.FirstFailed == nil }
+
 // JobPhaseInfo is a row of the table of phases.
 type JobPhaseInfo struct {
 	// Phase is the phase.

@@ -26,7 +26,7 @@ func TestOneGrantANode(t *testing.T) {
 	is.Equal(asked, map[int]int64{0: 1 + 2, 2: 4 + 8})
 
 	// One node lends to another job: one after the other, in the order of nodes, as ever.
-	g.next(Preflighted{Attempt: 1}, Granted{1, 2, nodeID(1)}, GrantRefused{1, 0, true, Cause{Reason: api.ReasonGPUBusy}})
+	g.next(Preflighted{Attempt: 1}, Granted{1, 2, nodeID(1)}, GrantRefused{1, 0, true, Cause{Reason: api.ReasonMeasurementRunning}})
 	is.Equal(g.did(), "release 1/0, release 1/2, ask 1/0 1m0s")
 	g.next(Granted{1, 0, nodeID(0)})
 	is.Equal(g.did(), "ask 1/2 1m0s")

@@ -74,6 +74,8 @@ func (m *step) endOn(id api.NodeID) {
 
 func (m *step) grace() time.Duration {
 	switch stop := m.Job.StopRequested; {
+	case stop == nil && m.Cause != nil && m.Cause.Reason == api.ReasonPreempted && m.Cause.Rank < 0:
+		return m.Rules.Grace
 	case stop == nil:
 		return m.Rules.FailedGrace
 	case stop.Kill:

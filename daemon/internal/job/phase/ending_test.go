@@ -89,7 +89,7 @@ func TestAllEndedWell(t *testing.T) {
 func TestAnAttemptKeepsItsReason(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, GrantRefused{1, 1, false, Cause{Reason: api.ReasonOnBattery}})
-	g.fire(TimerBackoff).next(Unplaceable{Cause{Reason: api.ReasonNotEnoughMemory, Final: true}})
+	g.fire(TimerBackoff).next(Unplaceable{Cause: Cause{Reason: api.ReasonNotEnoughMemory, Final: true}})
 	is.Equal(g.s.Job.Reason, api.ReasonNotEnoughMemory)
 	is.Equal(g.s.Job.Attempts[0].Reason, api.ReasonOnBattery)
 	is.Equal(*g.s.Job.ExitCode, 125)

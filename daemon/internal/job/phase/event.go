@@ -38,7 +38,16 @@ type Planned struct{ Plan api.Plan }
 
 // Unplaceable answers [AskPlan]: there is no place. Unless the cause is final
 // the caller sends Planned as soon as there is one.
-type Unplaceable struct{ Cause Cause }
+type Unplaceable struct {
+	Cause Cause
+	// Wanted is what it waits for; nil where there is no place on the cluster at all.
+	Wanted *api.Wanted
+	// Early says that it is not to be placed yet: the time for placing has not begun.
+	Early bool
+}
+
+// Preempted says that the job's ranks are to end for another job, which the cause names. The job waits then.
+type Preempted struct{ Cause Cause }
 
 // HandOverRefused says that the node asked by [HandOver] is not the job's home, and will
 // not become it from that call.
@@ -75,7 +84,7 @@ type Noted struct {
 }
 
 // GrantRefused answers [AskGrant]: the node does not. Busy says that it would
-// later: somebody is in line before the rank.
+// later: somebody is in line before the rank, or has what it needs.
 type GrantRefused struct {
 	Attempt, Rank int
 	Busy          bool
@@ -220,8 +229,9 @@ type Effect interface{ effect() }
 // every effect that rests on it.
 type PutDocument struct{ Job api.Job }
 
-// AskPlan looks for nodes: answered by [Planned] or [Unplaceable].
-type AskPlan struct{}
+// AskPlan looks for nodes: answered by [Planned] or [Unplaceable]. Later says that others
+// were quicker with the last plan, of which may not all be known yet.
+type AskPlan struct{ Later bool }
 
 // HandOver makes another node the home, by an offer under the epoch after the job's. It is
 // repeated, which is harmless, until that node's own document has come ([Seen]): one that

@@ -254,7 +254,7 @@ func TestWhoHoldsTheDocument(t *testing.T) {
 // Whoever is in sight changes nothing while a plan is looked for.
 func TestASightAsksForNoPlan(t *testing.T) {
 	is := is.New(t)
-	g := newRig(t, rules()).next(Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}})
+	g := newRig(t, rules()).next(Unplaceable{Cause: Cause{Reason: api.ReasonNotEnoughNodes}})
 	g.next(Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1, 2)})
 	is.Equal(g.did(), "")
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Presence{nodeIDs(0, 1, 2), nodeIDs(0, 1)})

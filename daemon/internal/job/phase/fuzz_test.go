@@ -48,7 +48,10 @@ func event(s State, kind byte, a int, b byte) Event {
 	case 0:
 		return Planned{planOn([]api.Backend{api.BackendRing, api.BackendJACCL}[a%2], nodeIDs(int(b%3), int(b%3)+1)...)}
 	case 1:
-		return Unplaceable{cause}
+		if a%3 == 0 {
+			return Preempted{Cause{Reason: api.ReasonPreempted, Message: "Rank 0 makes room."}}
+		}
+		return Unplaceable{Cause: cause, Early: a%4 == 1, Wanted: &api.Wanted{Grants: []api.WantedGrant{{Node: node}}}}
 	case 2:
 		return Seen{api.Job{Home: node, Epoch: s.Job.Epoch + 1, Phase: api.JobPlacing}}
 	case 3:
@@ -63,6 +66,9 @@ func event(s State, kind byte, a int, b byte) Event {
 		phases := api.RankPhase("").Values()
 		return RankAt{Attempt: attempt, Rank: rank, Phase: api.RankPhase(phases[int(b>>4)%len(phases)]), Prepared: a%4 == 1}
 	case 8:
+		if a%2 == 0 {
+			cause.Reason = api.ReasonMeasurementRunning
+		}
 		return GrantRefused{attempt, rank, b < 128, cause}
 	case 9, 10:
 		if b > 200 {

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"time"
 
@@ -220,13 +221,25 @@ func (e Unplaceable) home(m *step) {
 		m.fail(Failure{Cause: why, Rank: -1})
 		return
 	}
-	if m.Job.Phase == api.JobQueued {
+	if !reflect.DeepEqual(m.Job.Wanted, e.Wanted) {
+		m.Job.Wanted, m.dirty = e.Wanted, true
+	}
+	isNews := m.Job.Reason != why.Reason || m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor
+	switch isQueued := m.Job.Phase == api.JobQueued; {
+	case isQueued && !e.Early:
 		m.enter(api.JobPlacing, why)
 		if m.Rules.Placing > 0 {
 			m.start(TimerPlacing, m.Rules.Placing)
 		}
-	} else if m.Job.Reason != why.Reason || m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor {
-		m.enter(api.JobPlacing, why)
+	case isNews:
+		m.enter(m.Job.Phase, why)
+	}
+}
+
+// home ends the ranks for another job; what does not run waits anyway.
+func (e Preempted) home(m *step) {
+	if m.open && m.Job.Phase != api.JobEnding && MayLive(m.Job.Phase) {
+		m.fail(Failure{Cause: e.Cause, Rank: -1})
 	}
 }
 
@@ -320,6 +333,7 @@ func (m *step) beginAttempt(plan api.Plan) {
 	m.Job.Attempts = slices.Delete(m.Job.Attempts, 0, max(len(m.Job.Attempts)-maxAttemptsKept, 0))
 	m.open, m.preflight, m.inLine, m.holders, m.ran, m.Cause = true, false, false, nil, false, nil
 	m.setPlan(plan)
+	m.Job.Wanted = new(api.WantedOf(plan))
 	m.enter(api.JobPlacing, Cause{})
 	for i := range m.Ranks {
 		if m.leads(i) {
@@ -430,12 +444,37 @@ func (e GrantRefused) home(m *step) {
 		m.fail(Failure{Cause: e.Cause, Rank: -1})
 		return
 	}
+	if !isBrief(e.Cause.Reason) {
+		m.tooLate(e.Cause)
+		return
+	}
 	m.eachOn(r.Node, func(r *Rank) { r.busy = true })
 	m.enter(api.JobPlacing, e.Cause)
 	m.nextGrant()
 }
 
-// nextGrant stands in line where the first requests did not all succeed: for one
+// isBrief reports whether what is in the way of a grant is soon over, so that others may be
+// held meanwhile: a measurement, a change of RDMA, or other programs, of which a node waits
+// for the end so long at most.
+func isBrief(r api.Reason) bool {
+	return r == api.ReasonMeasurementRunning || r == api.ReasonRDMAChangeRunning || r == api.ReasonGPUUsedByOtherProgram
+}
+
+// tooLate gives an attempt up, of which other jobs have what it needs: while it waits it
+// holds no part. Nothing of it is left.
+func (m *step) tooLate(why Cause) {
+	m.stop(TimerRenew)
+	m.closeAttempt()
+	m.Job.Attempts = m.Job.Attempts[:len(m.Job.Attempts)-1]
+	m.enter(api.JobPlacing, why)
+	if m.blocked = m.rival(); m.blocked {
+		m.place()
+		return
+	}
+	m.do(AskPlan{Later: true})
+}
+
+// nextGrant stands in line where something brief is in the way of the first requests: for one
 // grant after the other, in the order of nodes, so that no two jobs ever hold
 // what the other waits for.
 func (m *step) nextGrant() {

@@ -304,17 +304,17 @@ func asking(t *testing.T) *rig {
 func TestWhyThereIsNoPlace(t *testing.T) {
 	is := is.New(t)
 	why := Cause{Reason: api.ReasonNotEnoughMemory, Message: "Too little.", WaitingFor: "node1"}
-	g := newRig(t, rules()).next(Unplaceable{why}, Unplaceable{why})
+	g := newRig(t, rules()).next(Unplaceable{Cause: why}, Unplaceable{Cause: why})
 	is.Equal(len(g.last), 0)
 	for _, other := range []Cause{
 		{Reason: api.ReasonNotEnoughNodes, Message: "Too little.", WaitingFor: "node1"},
 		{Reason: api.ReasonNotEnoughNodes, Message: "Too few.", WaitingFor: "node1"},
 		{Reason: api.ReasonNotEnoughNodes, Message: "Too few.", WaitingFor: "node2"},
 	} {
-		g.next(Unplaceable{other})
+		g.next(Unplaceable{Cause: other})
 		is.Equal(Cause{Reason: g.s.Job.Reason, Message: g.s.Job.Message, WaitingFor: g.s.Job.WaitingFor}, other)
 	}
-	g.next(Planned{planOn(api.BackendRing, nodeID(0))}, Unplaceable{why})
+	g.next(Planned{planOn(api.BackendRing, nodeID(0))}, Unplaceable{Cause: why})
 	is.Equal(g.s.Job.Reason, api.Reason("")) // it has one by now
 }
 
@@ -329,7 +329,7 @@ func TestPlacingEndsForAReason(t *testing.T) {
 	is.Equal(g.s.Job.Phases[1].Attempt, 0) // the look for nodes is before the first attempt
 	g.fire(TimerPlacing)
 	is.Equal(g.s.Job.Reason, api.ReasonNotEnoughNodes)
-	is.Equal(startedTimer(newRig(t, r).next(Unplaceable{Cause{Reason: api.ReasonOnBattery}}).all, TimerPlacing), time.Minute)
+	is.Equal(startedTimer(newRig(t, r).next(Unplaceable{Cause: Cause{Reason: api.ReasonOnBattery}}).all, TimerPlacing), time.Minute)
 }
 
 // The time for placing is over for a start that came to run: what is repeated after has its
@@ -405,7 +405,7 @@ func TestANote(t *testing.T) {
 // A grant that nobody waits for any more is given back.
 func TestAGrantThatComesLate(t *testing.T) {
 	is := is.New(t)
-	busy := GrantRefused{1, 0, true, Cause{Reason: api.ReasonGPUBusy}}
+	busy := GrantRefused{1, 0, true, Cause{Reason: api.ReasonMeasurementRunning}}
 	g := asking(t).next(busy, Granted{1, 1, nodeID(1)})
 	is.Equal(g.did(), "release 1/0, release 1/1, ask 1/0 1m0s")
 	g.next(Granted{1, 1, nodeID(1)}) // for the request that was withdrawn
@@ -417,7 +417,7 @@ func TestAGrantThatComesLate(t *testing.T) {
 
 	g.next(Idled{time.Minute, "slept"}) // all are asked for anew, and no longer in line
 	is.Equal(g.did(), "renew 1 on node0, ask 1/0 0s, ask 1/1 0s")
-	g.next(GrantRefused{1, 1, true, Cause{Reason: api.ReasonGPUBusy}})
+	g.next(GrantRefused{1, 1, true, Cause{Reason: api.ReasonMeasurementRunning}})
 	is.Equal(g.did(), "")
 	g.next(Granted{1, 0, nodeID(0)})
 	is.Equal(g.did(), "release 1/0, release 1/1, ask 1/0 1m0s")
@@ -426,7 +426,7 @@ func TestAGrantThatComesLate(t *testing.T) {
 // Another plan is looked for, and nothing that kept the first from starting is in the way.
 func TestWhatAReplacedPlanLeaves(t *testing.T) {
 	is := is.New(t)
-	g := asking(t).next(GrantRefused{1, 1, true, Cause{Reason: api.ReasonGPUBusy, WaitingFor: "node1"}})
+	g := asking(t).next(GrantRefused{1, 1, true, Cause{Reason: api.ReasonMeasurementRunning, WaitingFor: "node1"}})
 	g.next(PreflightFailed{Attempt: 1, Cause: Cause{Reason: api.ReasonJACCLMissing}, Replan: true})
 	is.True(g.s.Job.Attempts[0].Replanned)
 	is.Equal(string(g.s.Job.Reason)+g.s.Job.WaitingFor, "")

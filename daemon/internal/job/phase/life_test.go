@@ -154,7 +154,7 @@ func TestStopping(t *testing.T) {
 	}{
 		{"queued", func(g *rig) *rig { return g }, "tell stopped 125"},
 		{"waiting for a place", func(g *rig) *rig {
-			return g.next(Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}})
+			return g.next(Unplaceable{Cause: Cause{Reason: api.ReasonNotEnoughNodes}})
 		}, "tell stopped 125"},
 		{"asking for grants", func(g *rig) *rig {
 			return g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)})

@@ -22,6 +22,10 @@ func (m *step) retry(f Failure) {
 // the job, for placing and for running, go over all its attempts.
 func (m *step) mayRetry(f Failure) bool {
 	a := m.attempt()
+	if f.Reason == api.ReasonPreempted && a.MadeRoom() {
+		a.Uncounted = true
+		return !m.forgot && !f.Final
+	}
 	m.failedRuns++
 	isFinal := f.Final || m.forgot || f.Reason == api.ReasonRunTooLong
 	if m.Rules.Kept {
@@ -51,17 +55,19 @@ func (m *step) mayRetry(f Failure) bool {
 func (m *step) mayKeep() bool {
 	last, inARow := m.attempt(), 0
 	for _, a := range slices.Backward(m.Job.Attempts) {
-		isLong := !a.ReadyAt.IsZero() && a.EndedAt.Sub(a.ReadyAt.Time) >= api.KeptReady
+		isExcused := a.MadeRoom() || a.Reason == api.ReasonNodeAsleep
 		switch {
 		case a.StartedAt.IsZero(): // it did not begin
 			continue
-		case isLong && a.Attempt == last.Attempt:
+		case a.IsLong() && a.Attempt == last.Attempt:
 			m.failedRuns = 1
 		}
-		if isLong || a.Reason != last.Reason {
+		if a.IsLong() || !isExcused && a.Reason != last.Reason {
 			break
 		}
-		inARow++
+		if !isExcused {
+			inARow++
+		}
 	}
 	return inARow < api.KeptInARow
 }
@@ -78,7 +84,7 @@ func (m *step) starts() (n int) {
 		if m.hasRun(a.Attempt) || a.Plan != nil && a.Plan.Backend.RDMA() && len(a.Joined) == len(a.Plan.Ranks) {
 			break
 		}
-		if !a.StartedAt.IsZero() {
+		if !a.StartedAt.IsZero() && !a.MadeRoom() {
 			n++
 		}
 	}
@@ -109,6 +115,9 @@ const startBackoff = 8 * time.Second
 func (m *step) wait(why Cause) {
 	m.Cause = nil
 	d := m.Rules.backoff(m.failedRuns)
+	if why.Reason == api.ReasonPreempted {
+		d = m.Rules.backoff(1)
+	}
 	if !m.ran {
 		d = min(d, startBackoff)
 	}

@@ -351,14 +351,14 @@ func TestWithoutMLXNothingIsRepeated(t *testing.T) {
 func TestStandingInLineHoldsInOrderOfNodes(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).next(Preflighted{Attempt: 1}, Planned{planOn(api.BackendRing, nodeIDs(0, 2, 1)...)}, Preflighted{Attempt: 1})
-	g.next(Granted{1, 0, nodeID(0)}, GrantRefused{1, 1, true, Cause{Reason: api.ReasonGPUBusy, WaitingFor: "jaaaaaaaa/1/0"}})
+	g.next(Granted{1, 0, nodeID(0)}, GrantRefused{1, 1, true, Cause{Reason: api.ReasonMeasurementRunning, WaitingFor: "jaaaaaaaa/1/0"}})
 	is.Equal(g.did(), "") // not all have answered
 	is.Equal(g.s.Job.WaitingFor, "jaaaaaaaa/1/0")
 	g.next(Granted{1, 2, nodeID(1)})
 	is.Equal(g.did(), "release 1/0, release 1/1, release 1/2, ask 1/0 1m0s")
 	g.next(Granted{1, 0, nodeID(0)})
 	is.Equal(g.did(), "ask 1/2 1m0s")
-	g.next(GrantRefused{1, 2, true, Cause{Reason: api.ReasonGPUBusy}})
+	g.next(GrantRefused{1, 2, true, Cause{Reason: api.ReasonMeasurementRunning}})
 	is.Equal(g.did(), "ask 1/2 1m0s") // goes on waiting
 	g.fire(TimerRenew)
 	is.Equal(g.did(), "renew 1 on node0") // what is held is kept meanwhile
@@ -370,7 +370,7 @@ func TestPlacingHasADeadlineAndAReason(t *testing.T) {
 	is := is.New(t)
 	r := rules()
 	r.Placing = time.Minute
-	g := newRig(t, r).next(Unplaceable{Cause{Reason: api.ReasonNotEnoughMemory, WaitingFor: "40 GB on node1"}})
+	g := newRig(t, r).next(Unplaceable{Cause: Cause{Reason: api.ReasonNotEnoughMemory, WaitingFor: "40 GB on node1"}})
 	is.Equal(g.s.Job.WaitingFor, "40 GB on node1")
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, GrantRefused{1, 1, false, Cause{Reason: api.ReasonOnBattery}})
 	is.Equal(g.did(), "release 1/0")

@@ -326,7 +326,11 @@ func (m *step) enter(p api.JobPhase, why Cause) {
 			m.Job.NextAttemptAt = api.Time{}
 		}
 	}
-	m.Job.Phase = p
+	switch m.Job.Phase = p; p {
+	case api.JobQueued, api.JobPlacing, api.JobHomeLost:
+	default:
+		m.Job.Wanted = nil // it has what it needs, or wants nothing now
+	}
 	m.Job.Reason, m.Job.Message, m.Job.WaitingFor = why.Reason, why.Message, why.WaitingFor
 	m.dirty = true
 }

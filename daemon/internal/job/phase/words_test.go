@@ -34,7 +34,7 @@ func TestNoEndWithoutAName(t *testing.T) {
 				}
 			}
 			g := newRig(t, rules())
-			g.next(Unplaceable{why})
+			g.next(Unplaceable{Cause: why})
 			is.New(t).True(strings.HasSuffix(g.s.Job.Message, "node0 keeps the job.") || text == "")
 		}
 	}

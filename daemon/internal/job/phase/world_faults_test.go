@@ -208,7 +208,7 @@ func TestRandomSchedules(t *testing.T) {
 	if testing.Short() {
 		rounds = 100
 	}
-	retried, taken, spawned := 0, 0, 0
+	retried, taken, spawned, preempted := 0, 0, 0, 0
 	for seed := range testkit.Upto(t, rounds) {
 		r := rules()
 		r.Retries = int(seed % 3)
@@ -222,7 +222,11 @@ func TestRandomSchedules(t *testing.T) {
 		home.look()
 		for i := range w.rng.IntN(6) {
 			w.after(time.Duration(i*30+w.rng.IntN(60))*time.Second, func() {
-				switch w.rng.IntN(5) {
+				switch w.rng.IntN(6) {
+				case 5:
+					for _, m := range w.nodes {
+						m.notify(Preempted{Cause{Reason: api.ReasonPreempted}})
+					}
 				case 0, 1:
 					w.split()
 				case 2, 3:
@@ -264,6 +268,9 @@ func TestRandomSchedules(t *testing.T) {
 			retried++
 		}
 		spawned += w.spawns
+		if slices.ContainsFunc(w.nodes, (*machine).wasPreempted) {
+			preempted++
+		}
 		for _, m := range w.nodes {
 			if m.s.Role == RoleHome && m.s.Job.Epoch >= api.NextTerm(1) {
 				taken++
@@ -271,9 +278,14 @@ func TestRandomSchedules(t *testing.T) {
 			}
 		}
 	}
-	if retried < rounds/50 || taken == 0 || spawned < rounds/10 {
-		t.Fatalf("of %d rounds %d had a second attempt and %d a take-over, and %d ranks waited: the test tests nothing", rounds, retried, taken, spawned)
+	if retried < rounds/50 || taken == 0 || spawned < rounds/10 || preempted < rounds/50 {
+		t.Fatalf("of %d rounds %d had a second attempt and %d a take-over, %d ranks waited, and in %d one was preempted: the test tests nothing", rounds, retried, taken, spawned, preempted)
 	}
+}
+
+// wasPreempted reports whether the job, as a machine knows it, was ended for another.
+func (m *machine) wasPreempted() bool {
+	return slices.ContainsFunc(m.s.Job.Attempts, func(a api.Attempt) bool { return a.Reason == api.ReasonPreempted })
 }
 
 func (w *world) mustBeOver() {

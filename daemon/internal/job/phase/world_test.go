@@ -221,7 +221,8 @@ func (m *machine) carry(out []Effect) {
 					return
 				}
 				if e.Wait == 0 && w.rng.IntN(5) == 0 {
-					answer(GrantRefused{e.Attempt, e.Rank.Rank, true, Cause{Reason: api.ReasonGPUBusy}})
+					why := []api.Reason{api.ReasonGPUBusy, api.ReasonMeasurementRunning}[w.rng.IntN(2)]
+					answer(GrantRefused{e.Attempt, e.Rank.Rank, true, Cause{Reason: why}})
 					return
 				}
 				to.grants[fmt.Sprint(e.Attempt, "/", e.Rank.Rank)] = w.now + w.rules.Lease
@@ -304,7 +305,7 @@ func (m *machine) plan() Event {
 		}
 	}
 	if len(free) < 2 {
-		return Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}}
+		return Unplaceable{Cause: Cause{Reason: api.ReasonNotEnoughNodes}}
 	}
 	if m.w.rng.IntN(2) == 0 {
 		slices.Reverse(free)
