@@ -79,9 +79,7 @@ func (d *daemon) openJobs() error {
 	d.models = model.New(model.Config{
 		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment, Peers: d.peers,
 		Plans: func() map[api.JobID]api.Plan { return d.jobs.Plans() },
-		Sharing: func(node api.NodeID) (api.Sharing, bool) {
-			return ledger.Read[api.Sharing](d.ledger, api.Key{Node: node, Kind: api.KindSharing})
-		},
+		Sharing: d.lent,
 		Reads: func(who api.Principal) (of prepare.Account, isPublic bool, err error) {
 			name, reason := d.policy.MayRead(who)
 			if name == "" && reason == "" {
@@ -169,7 +167,7 @@ func (d *daemon) openJobs() error {
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: d.roster, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: documents, Settle: d.behind.Flush, Presence: d.node, Access: d.sharing, Beats: beats{d.node},
-		GetModel: d.programs.GetModel,
+		GetModel: d.programs.GetModel, Sharing: d.lent,
 		Planner: &view.Planner{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Members: d.roster.Members, Asked: func() { d.asking.Ask() },
 			Trusted: d.trusted,
@@ -196,6 +194,11 @@ func (d *daemon) openJobs() error {
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.watchedJobs = job.NewWatchedJobs(d.jobs)
 	return nil
+}
+
+// lent is what a node lends, as it publishes it.
+func (d *daemon) lent(node api.NodeID) (api.Sharing, bool) {
+	return ledger.Read[api.Sharing](d.ledger, api.Key{Node: node, Kind: api.KindSharing})
 }
 
 // membersChanged ends what nodes have here that are no members any more: the jobs

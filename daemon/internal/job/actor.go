@@ -38,7 +38,7 @@ type actor struct {
 	timers   map[phase.TimerID]timer
 	slept    time.Duration // as awake told last
 	stalled  time.Duration // the document could not be written, since wake told that last
-	queues   map[api.RankRef]*queue
+	queues   map[api.RankRef]*calls
 	starts   map[nodeAttempt][]chan struct{}
 	acked    map[api.RankRef]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
@@ -50,6 +50,7 @@ type actor struct {
 	lastPlan time.Duration // when it looked for a place last, on Boot
 	want     string        // what it stands in line for; empty while it does not
 	delay    time.Duration
+	late     int // plans in a row with which others were quicker
 	holding  holding
 	beaten   []api.NodeID
 	noted    *noted                        // what the attempt's ranks talk over
@@ -86,7 +87,7 @@ type begin struct {
 }
 
 func newActor(j *Jobs, id api.JobID) *actor {
-	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, queues: map[api.RankRef]*queue{},
+	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, queues: map[api.RankRef]*calls{},
 		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[api.RankRef]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]unlisted{}}
 	a.shown.Store(&shown{})
 	j.stayAwake()
@@ -202,6 +203,7 @@ func (a *actor) begin(b begin) {
 	a.carry(out)
 	a.event(a.j.presence())
 	a.recallOthers()
+	a.makeRoom()
 	if !isOwn {
 		a.event(phase.StopAsked{By: a.spec.Principal, Reason: api.ReasonRemoved})
 	}
@@ -362,7 +364,11 @@ func (a *actor) carry(effects []phase.Effect) {
 		case phase.PutDocument:
 			a.put(e.Job)
 		case phase.AskPlan:
-			a.plan()
+			if e.Later {
+				a.planLater()
+			} else {
+				a.plan()
+			}
 		case phase.HandOver:
 			a.handOver(e)
 		case phase.AskVotes:

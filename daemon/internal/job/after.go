@@ -17,6 +17,9 @@ func (a *actor) after() {
 	a.noteLinks()
 	a.show()
 	a.unplaced.Store(a.unplaced.Load() && a.state.Waits())
+	if a.state.Job.Phase != api.JobPlacing {
+		a.late = 0
+	}
 	if !a.state.Waits() {
 		a.stepOut()
 	}

@@ -31,6 +31,9 @@ func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.J
 		return api.JobApplyResult{}, err
 	}
 	defer free()
+	if err := j.findBefore(ctx, c, &p.Request, p.Request.Name); err != nil {
+		return api.JobApplyResult{}, err
+	}
 	spec := p.Request.Spec(api.NewJobID(), c.Principal, j.now())
 	spec.Declared = true
 	result := api.JobApplyResult{Outcome: api.ApplyCreated}

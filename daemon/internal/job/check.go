@@ -72,7 +72,32 @@ func checkRequest(r api.JobRequest) error {
 	case r.Output != "" && !r.Output.Valid():
 		return bad("request.output", "Use delete or keep.", "%q is not a policy", r.Output)
 	}
-	return cmp.Or(checkProbes(r.Probes), checkPublish(r.Publish))
+	return cmp.Or(checkProbes(r.Probes), checkPublish(r.Publish), checkLine(r))
+}
+
+const (
+	maxAfter         = 32
+	minIdleS         = 10
+	maxIdleS float64 = 7 * 24 * 3600
+)
+
+// checkLine refuses what makes no sense in line.
+func checkLine(r api.JobRequest) error {
+	switch {
+	case r.Priority < api.MinPriority || r.Priority > api.MaxPriority:
+		return bad("request.priority", fmt.Sprintf("Use %d to %d.", api.MinPriority, api.MaxPriority), "%d is out of range", r.Priority)
+	case len(r.After) > maxAfter:
+		return bad("request.after", "Name fewer.", "%d jobs; at most %d are taken", len(r.After), maxAfter)
+	case r.IdleS != 0 && !(r.IdleS >= minIdleS && r.IdleS <= maxIdleS):
+		return bad("request.idle_s", fmt.Sprintf("Use %d to %.0f, or 0 for the default.", minIdleS, maxIdleS), "%g is out of range", r.IdleS)
+	case r.KeepAwake != "" && !r.KeepAwake.Valid():
+		return bad("request.keep_awake", "Use "+strings.Join(r.KeepAwake.Values(), ", ")+", or leave it out.", "%q is none of these", r.KeepAwake)
+	case !r.Kept && (r.YieldWhenIdle || r.IdleS != 0 || r.KeepAwake != ""):
+		return api.Errorf(api.ReasonSpecConflict, "request.kept", "request.kept: yield_when_idle, idle_s and keep_awake are of kept jobs.").WithRemedy("Keep it (kept), or leave them out.")
+	case r.YieldWhenIdle && len(r.Publish) == 0 && r.Probes == nil:
+		return api.Errorf(api.ReasonSpecConflict, "request.yield_when_idle", "request.yield_when_idle: nobody can tell when it is idle.").WithRemedy("Publish its port, or give it a probe.")
+	}
+	return nil
 }
 
 // checkProbes refuses probes that cannot be made.

@@ -9,6 +9,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/native"
@@ -73,11 +74,11 @@ type Access interface {
 // Planner finds nodes for jobs.
 type Planner interface {
 	// Plan says where a job would run now. mlx is what preflights found of its MLX; nil
-	// before the first. models is what nodes have of its model. Hosts hold addresses without ports. An *api.Error says why the
+	// before the first. models is what nodes have of its model, line what is to be counted with beside what is lent. Hosts hold addresses without ports. An *api.Error says why the
 	// job has no place; with code invalid it never will.
-	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.Plan, error)
+	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.Plan, error)
 	// Explain plans alike and gives the whole result, with what stands in the way.
-	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.JobPlanResult, error)
+	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error)
 }
 
 // Config is what the controller needs. Functions answer from memory.
@@ -108,6 +109,8 @@ type Config struct {
 	Beats beat.Link
 	// Planner finds nodes.
 	Planner Planner
+	// Sharing is what a node lends, and to whom.
+	Sharing func(api.NodeID) (api.Sharing, bool)
 	// GetModel gets a model from Hugging Face to this node, for a person of it, and says how
 	// far that is; nil = nothing is got.
 	GetModel func(ctx context.Context, who api.Principal, sel api.ModelSelect, moved func(api.ModelProgress)) error
@@ -157,6 +160,7 @@ const (
 	startSettle   = time.Second           // what an order to end waits for one to start
 	retryPlan     = time.Second           // after a plan that a call spoiled; doubled up to retryPlanMax
 	retryPlanMax  = 30 * time.Second
+	retryTaken    = 250 * time.Millisecond // after another job was quicker; doubled up to retryPlanMax
 	planSettle    = 100 * time.Millisecond // hints within it make one plan
 	planRest      = 100 * time.Millisecond // after which the first hint makes one sooner
 	planSoon      = 10 * time.Millisecond

@@ -199,6 +199,7 @@ func TestValuesComeFromTheSubmittersNode(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
 		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		w.blind = true
 		first := a.submits(program(words("sleep", "30s"), b))
 		a.until(first, api.JobRunning, time.Minute)
 		r := program(words("env", "K", "v"), b)

@@ -10,9 +10,9 @@ import (
 	"fulmen/daemon/internal/job/phase"
 )
 
-// queue orders the calls about one grant: giving back what was asked for, then
+// calls orders the calls about one grant: giving back what was asked for, then
 // asking for it again, must arrive in that order.
-type queue struct {
+type calls struct {
 	done   chan struct{}
 	cancel context.CancelFunc
 	waits  bool // for as long as others are in line
@@ -24,7 +24,7 @@ type queue struct {
 func (a *actor) enqueue(ref api.RankRef, waits bool, f func(ctx context.Context) func()) {
 	before := a.queues[ref]
 	ctx, cancel := context.WithCancel(a.j.ctx)
-	l := &queue{done: make(chan struct{}), cancel: cancel, waits: waits}
+	l := &calls{done: make(chan struct{}), cancel: cancel, waits: waits}
 	if before != nil && before.waits {
 		before.cancel()
 	}

@@ -116,7 +116,7 @@ func (j *Jobs) absorb(r *ledger.Record) {
 
 // take1Locked takes in a document that is proven.
 func (j *Jobs) take1Locked(id api.JobID, k *known, node api.NodeID, h held) {
-	job := h.job
+	job, was := h.job, k.docs[node].job
 	k.docs[node] = h
 	if job.Phase.Ended() && !k.over {
 		k.over = true
@@ -127,6 +127,9 @@ func (j *Jobs) take1Locked(id api.JobID, k *known, node api.NodeID, h held) {
 		j.requests[requestKey{k.spec.Principal, rid}] = id
 	}
 	k.changed()
+	if j.loaded {
+		defer j.movedLocked(id, was, job)
+	}
 	switch a := k.actor; {
 	case !j.loaded:
 	case a == nil:

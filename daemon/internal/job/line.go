@@ -1,13 +1,13 @@
 package job
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/job/queue"
 )
 
 // line is the jobs of this home that look for a place, by what they want. Of those
@@ -16,23 +16,21 @@ import (
 // seen. So a thousand jobs that wait cost no more than one, and the first comes first.
 type line struct {
 	mu sync.Mutex
-	by map[string][]waiter // by want, in the order of submission
+	by map[string][]waiter // by want, each of one person's jobs in their order
 }
 
 type waiter struct {
 	actor *actor
-	at    api.Time
+	queue.Job
 }
 
 // join puts an actor in its place in the line of its want.
 func (l *line) join(a *actor, want string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := waiter{a, a.spec.SubmittedAt}
+	w := waiter{a, queued(a.id, a.spec, a.state.Job)}
 	all := l.by[want]
-	i, _ := slices.BinarySearchFunc(all, w, func(x, y waiter) int {
-		return cmp.Or(x.at.Compare(y.at.Time), cmp.Compare(x.actor.id, y.actor.id))
-	})
+	i, _ := slices.BinarySearchFunc(all, w, func(x, y waiter) int { return queue.Own(x.Job, y.Job) })
 	l.by[want] = slices.Insert(all, i, w)
 }
 
@@ -84,12 +82,12 @@ func (a *actor) turn() {
 // behind is for what a job waits that is not the first of its line.
 func behind() phase.Unplaceable {
 	return phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonWaitingInLine,
-		Message: "Jobs that want the same were submitted before it and wait.", WaitingFor: "jobs that were submitted before it"}}
+		Message: "Jobs that want the same go before it and wait.", WaitingFor: "jobs that go before it"}}
 }
 
 // wantOf is what a job wants of a place: all that a plan depends on.
 func wantOf(spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) string {
-	raw, err := json.Marshal([]any{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx, spec.Model})
+	raw, err := json.Marshal([]any{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx, spec.Model, spec.YieldWhenIdle})
 	if err != nil {
 		return string(spec.Job) // nobody wants the same
 	}

@@ -17,8 +17,14 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 	if err := j.wait(ctx); err != nil {
 		return result, err
 	}
+	reached := j.presence().Reached
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	order, _ := j.lineLocked(reached)
+	position := map[api.JobID]int{}
+	for i, q := range order {
+		position[q.ID] = i + 1
+	}
 	for id, k := range j.jobs {
 		best, ok := k.best()
 		if !ok || best.job.Phase.Ended() && !p.Ended {
@@ -30,6 +36,7 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 			continue
 		}
 		s := k.summary(id, best)
+		s.LinePosition = position[id]
 		if s.Mine = mine; !full {
 			s.Declared = false
 			s.Name, s.Reason, s.Message, s.ExitCode = k.spec.Program.FileName(), "", "", nil // all that everybody may know of a program
@@ -82,7 +89,7 @@ func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	now := k.seen(job)
 	s := api.JobSummary{
 		Job: id, Name: cmp.Or(k.spec.Name, k.spec.Program.ScriptName()), Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
-		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
+		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, Priority: k.spec.Priority, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
 	}
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
 		plan := job.Attempts[n-1].Plan

@@ -12,6 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/job/queue"
 	"fulmen/native"
 )
 
@@ -19,6 +20,9 @@ import (
 func (a *actor) plan() {
 	if a.planning {
 		a.again = true
+		return
+	}
+	if a.isEarly() {
 		return
 	}
 	if !a.lineUp() {
@@ -101,6 +105,13 @@ func (a *actor) planIn(d time.Duration) {
 	})
 }
 
+// planLater plans again after others were quicker, whose grants are seen soon.
+func (a *actor) planLater() {
+	d := min(retryTaken<<min(a.late, 6), retryPlanMax)
+	a.late++
+	a.planIn(d)
+}
+
 // place finds where a job runs. Spoiled says that a call failed that may succeed
 // soon, without anything that would hint at it.
 func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (event phase.Event, spoiled bool) {
@@ -111,15 +122,28 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.No
 	}
 	ctx, cancel := native.WithTimeout(j.ctx, j.cfg.Clock, planWithin, "a plan of the job "+id.String())
 	defer cancel()
-	plan, err := j.cfg.Planner.Plan(ctx, spec, mlx, models)
-	if err != nil {
-		e := api.AsError(err)
-		if e.Code == api.CodeInternal {
-			j.cfg.Log.Error("planning failed", "job", id, "error", err)
+	self, before, runs := j.inLine(queued(id, spec, job))
+	found, victims, why := findPlace(self, before, runs, func(v queue.View) (api.Plan, error) {
+		return j.cfg.Planner.Plan(ctx, spec, mlx, models, v)
+	})
+	if found.Plan == nil {
+		if why.Code == api.CodeInternal {
+			j.cfg.Log.Error("planning failed", "job", id, "error", why)
 		}
-		c := phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: e.Data.WaitingFor, Final: e.Code == api.CodeInvalid}
-		return phase.Unplaceable{Cause: c}, e.Code == api.CodeInternal || e.Code == api.CodeDeadline
+		c := phase.Cause{Reason: why.Data.Reason, Message: why.Message, WaitingFor: why.Data.WaitingFor, Final: why.Code == api.CodeInvalid}
+		if len(victims) > 0 {
+			j.mu.Lock()
+			var names []string
+			for _, v := range victims {
+				names = append(names, j.calledLocked(v, spec.Principal))
+			}
+			j.mu.Unlock()
+			c.WaitingFor = "the end of " + strings.Join(names, ", ")
+			c.Reason, c.Message = api.ReasonPreempting, "It waits for "+c.WaitingFor+", and goes before that."
+		}
+		return phase.Unplaceable{Cause: c, Wanted: found.Wanted}, why.Code == api.CodeInternal || why.Code == api.CodeDeadline
 	}
+	plan := *found.Plan
 	if !ordered(plan) {
 		j.cfg.Log.Error("a plan's ranks are out of order", "job", id, "ranks", len(plan.Ranks))
 		return phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonInternal}}, true

@@ -19,6 +19,7 @@ import (
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
@@ -30,6 +31,7 @@ const cluster = api.ClusterID("0123456789abcdef0123456789abcdef")
 // world is several Macs in one bubble: real controllers over real ledgers, that are
 // replicated within milliseconds, and ranks that are timers.
 type world struct {
+	blind    bool // nobody knows what others were lent
 	t        *testing.T
 	scenario *peertest.Network
 	began    time.Time
@@ -235,7 +237,7 @@ func (m *machine) start() {
 	m.serve(peers)
 	jobs, err = New(Config{
 		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.isIn())} }, Memory: &m.memory,
-		Clock: m.clock(), Peers: icyPeers{peers, m}, Ledger: l, Documents: docs{m}, Presence: eyes{m}, Access: m, Beats: network{m}, Planner: planner{m},
+		Clock: m.clock(), Peers: icyPeers{peers, m}, Ledger: l, Documents: docs{m}, Presence: eyes{m}, Access: m, Beats: network{m}, Planner: planner{m}, Sharing: lendsAll,
 		Keep: m.w.keep, Settle: func() error { return nil },
 		Cables: m.w.cablesNow, Name: m.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
@@ -509,8 +511,45 @@ func (m *memory) DropJobs(ids []api.JobID) error {
 	return nil
 }
 
+// taken is why nodes are not free for a job; what is lent is looked at again soon.
+func (m *machine) taken(id api.JobID, nodes []api.NodeID, line queue.View) error {
+	if m.w.blind {
+		return nil
+	}
+	for _, r := range line.Reserved {
+		if slices.ContainsFunc(r.Grants, func(g api.WantedGrant) bool { return slices.Contains(nodes, g.Node) }) {
+			return api.NewError(api.ReasonWaitingInLine, r.Job.String())
+		}
+	}
+	for _, n := range nodes {
+		on := m.w.node(n)
+		on.mu.Lock()
+		var by []api.JobID
+		for holder, until := range on.grants {
+			if ref, err := api.ParseRankRef(holder); err == nil && time.Now().Before(until) {
+				by = append(by, ref.Job)
+			}
+		}
+		on.mu.Unlock()
+		if slices.ContainsFunc(by, func(o api.JobID) bool { return o != id && (line.Without == nil || !line.Without(o)) }) {
+			m.clock().AfterFunc(100*time.Millisecond, func() {
+				for _, a := range m.line.firsts() {
+					a.post(a.hinted)
+				}
+			})
+			return api.NewError(api.ReasonGPUBusy, n.Display()).WithWait(string(by[0]))
+		}
+	}
+	return nil
+}
+
+// lendsAll is what every node of a rig lends.
+func lendsAll(api.NodeID) (api.Sharing, bool) {
+	return api.Sharing{Jobs: api.JobsMapped, MappedMembers: true}, true
+}
+
 // Plan places ranks on the named nodes, or the first in sight.
-func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.Plan, error) {
+func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.Plan, error) {
 	m := p.m
 	reached, nodes, perNode := m.Reached(), spec.Placement.Nodes, spec.Placement.PerNode()
 	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
@@ -531,6 +570,9 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 	if len(nodes) < spec.Placement.Ranks/perNode {
 		return api.Plan{}, api.NewError(api.ReasonNotEnoughNodes, "")
 	}
+	if err := m.taken(spec.Job, nodes, line); err != nil {
+		return api.Plan{}, err
+	}
 	if spec.Model.Model != "" {
 		return m.planModel(spec, models)
 	}
@@ -547,8 +589,8 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 	return plan, nil
 }
 
-func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel) (api.JobPlanResult, error) {
-	plan, err := p.Plan(ctx, spec, mlx, models)
+func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error) {
+	plan, err := p.Plan(ctx, spec, mlx, models, line)
 	if err != nil {
 		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
 	}

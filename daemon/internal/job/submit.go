@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/job/queue"
 	"fulmen/native"
 )
 
@@ -20,6 +22,9 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 		return api.JobSubmitResult{}, err
 	}
 	if err := j.checkSubmitted(c, p.Request, p.Environment); err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	if err := j.findBefore(ctx, c, &p.Request, ""); err != nil {
 		return api.JobSubmitResult{}, err
 	}
 	j.submits.Lock()
@@ -112,7 +117,8 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 	request := api.JobRequest{
 		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Model: spec.Model, FetchModel: spec.FetchModel, Sharding: spec.Sharding, Placement: spec.Placement, Deadlines: spec.Deadlines,
 		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept, Probes: spec.Probes,
-		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output,
+		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output, Priority: spec.Priority, Preemptible: spec.Preemptible,
+		YieldWhenIdle: spec.YieldWhenIdle, IdleS: spec.IdleS, KeepAwake: spec.KeepAwake,
 	}
 	return j.Submit(ctx, c, api.JobSubmitParams{Request: request, Environment: values})
 }
@@ -122,12 +128,16 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	if err := checkRequest(p.Request); err != nil {
 		return api.JobPlanResult{}, err
 	}
+	if err := j.findBefore(ctx, c, &p.Request, ""); err != nil {
+		return api.JobPlanResult{}, err
+	}
 	spec := j.attested(p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
 	var models map[api.NodeID]api.FoundModel
+	self, before, runs := j.inLine(queued(spec.Job, spec, api.Job{}))
 	explain := func(mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
 		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a plan")
 		defer cancel()
-		return j.cfg.Planner.Explain(ctx, spec, mlx, models)
+		return j.cfg.Planner.Explain(ctx, spec, mlx, models, queue.ViewOf(before))
 	}
 	if spec.Model.Model != "" {
 		w, err := j.lookBy(c, api.JobRequest{Program: spec.Program, Model: spec.Model})
@@ -176,7 +186,71 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 			}
 		}
 	}
+	if err == nil && result.Plan == nil {
+		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a place in line")
+		defer cancel()
+		_, victims, _ := findPlace(self, before, runs, func(v queue.View) (api.Plan, error) {
+			return j.cfg.Planner.Plan(ctx, spec, mlx, models, v)
+		})
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		result.Line = &api.LinePlace{Position: len(before) + 1, Before: j.lineJobsLocked(before, c.Principal), Preempts: j.lineJobsLocked(victims, c.Principal)}
+	}
 	return result, err
+}
+
+// findBefore finds the jobs after which a request's is to run, by id or, of the caller's
+// own, by name, and puts their ids in. As is the name under which it is declared: what
+// runs after it, however indirectly, it cannot run after.
+func (j *Jobs) findBefore(ctx context.Context, c Caller, r *api.JobRequest, as string) error {
+	const field = "request.after"
+	var ids []string
+	for _, ref := range r.After {
+		id, err := api.ParseJobID(ref)
+		if err != nil {
+			id = j.newest(c.Principal, ref)
+		}
+		_, spec, err := j.find(ctx, c, id)
+		if err != nil {
+			return api.Errorf(api.ReasonNoSuchJob, field, "%s: there is no job %.80q of yours.", field, ref).WithRemedy("Give its id, or its name.")
+		}
+		if spec.Kept {
+			return api.Errorf(api.ReasonSpecConflict, field, "%s: %s is kept, and never ends.", field, ref).WithRemedy("Leave it out.")
+		}
+		if as != "" && j.runsAfter(id, declaration{c.Principal, as}, map[api.JobID]bool{}) {
+			return api.Errorf(api.ReasonSpecConflict, field, "%s: %s is %s itself, or runs after it.", field, ref, as).WithRemedy("Leave one of the two out.")
+		}
+		if !slices.Contains(ids, id.String()) {
+			ids = append(ids, id.String())
+		}
+	}
+	r.After = ids
+	return nil
+}
+
+// newest is the newest job of somebody with a name; empty where there is none.
+func (j *Jobs) newest(of api.Principal, name string) (id api.JobID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var at api.Time
+	for one, k := range j.jobs {
+		if _, found := k.best(); found && k.spec.Principal == of && cmp.Or(k.spec.Name, k.spec.Program.ScriptName()) == name && (id == "" || k.spec.SubmittedAt.After(at.Time)) {
+			id, at = one, k.spec.SubmittedAt
+		}
+	}
+	return id
+}
+
+// runsAfter reports whether a job is what somebody declared under a name, or waits for it.
+func (j *Jobs) runsAfter(id api.JobID, key declaration, seen map[api.JobID]bool) bool {
+	known, found := j.Known(id)
+	if !found || seen[id] {
+		return false
+	}
+	seen[id] = true
+	spec := known.Spec
+	return spec.Declared && spec.Name == key.name && spec.Principal == key.by ||
+		slices.ContainsFunc(spec.After, func(before api.JobID) bool { return j.runsAfter(before, key, seen) })
 }
 
 // find gives a job that counts, to whoever may act for it, once the stored jobs are there.

@@ -2,8 +2,10 @@ package placement
 
 import (
 	"net/netip"
+	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/topology"
 )
 
@@ -19,6 +21,8 @@ type Input struct {
 	Graph topology.Graph
 	// Trusted are networks that the planning node's configuration trusts for unencrypted traffic.
 	Trusted []netip.Prefix
+	// Line is what jobs that wait before it want, and whose grants do not count.
+	Line queue.View
 	// Brief leaves out remedies, the larger part of the work of a refusal: for planning again after a change.
 	Brief bool
 	// Documents are those that Nodes and Graph were made of, each once and of the kinds of
@@ -74,8 +78,10 @@ type Node struct {
 	Network *api.Network
 }
 
-// Lent is what a node has granted to a rank of another job.
+// Lent is what a node has granted to a rank of another job, or is to grant to one that waits first.
 type Lent struct {
+	// Waits says that it has not granted it yet.
+	Waits bool
 	// Job is whose rank.
 	Job api.JobID
 	// Principal is whose job.
@@ -165,7 +171,7 @@ func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.Progra
 	}
 	for i := range known {
 		n := &known[i]
-		r := reader{spec: &in.Spec, node: Node{
+		r := reader{spec: &in.Spec, line: in.Line, node: Node{
 			ID: n.ID, ShortName: n.ShortName, Network: n.Network, Reached: !n.Stale,
 			OwnPrincipal: in.Spec.Principal.Node == n.ID, MLX: programs[n.ID],
 		}}
@@ -197,6 +203,7 @@ func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.Progra
 // reader gathers one node's documents.
 type reader struct {
 	spec    *api.JobSpec
+	line    queue.View
 	node    Node
 	sharing *api.Sharing
 	system  api.System
@@ -256,7 +263,7 @@ func (r *reader) readPorts(known *topology.Node) {
 // takeGrant takes a grant that holds for another job. A measurement's is not
 // counted: it ends within seconds, and jobs stand before it in line.
 func (r *reader) takeGrant(name string, v api.Grant) {
-	if rank, err := api.ParseRankRef(name); err == nil && v.State == api.GrantHeld && rank.Job != r.spec.Job {
+	if rank, err := api.ParseRankRef(name); err == nil && v.State == api.GrantHeld && rank.Job != r.spec.Job && !(r.line.Without != nil && r.line.Without(rank.Job)) {
 		r.node.Lent = append(r.node.Lent, Lent{Job: rank.Job, Principal: v.Principal, GPU: v.GPU, MemoryBytes: v.MemoryBytes, PortNumbers: v.PortNumbers})
 	}
 }
@@ -264,6 +271,13 @@ func (r *reader) takeGrant(name string, v api.Grant) {
 // finish sums up what the node lends to the spec's principal.
 func (r *reader) finish() Node {
 	r.node.State, r.node.StateReason = r.state.State, r.state.Reason
+	for _, w := range r.line.Reserved {
+		i := slices.IndexFunc(w.Grants, func(g api.WantedGrant) bool { return g.Node == r.node.ID })
+		if i >= 0 && !slices.ContainsFunc(r.node.Lent, func(l Lent) bool { return l.Job == w.Job }) {
+			g := w.Grants[i]
+			r.node.Lent = append(r.node.Lent, Lent{Waits: true, Job: w.Job, Principal: w.Principal, GPU: g.GPU, MemoryBytes: g.MemoryBytes, PortNumbers: g.PortNumbers})
+		}
+	}
 	switch power := r.system.PowerSource; {
 	case r.node.OwnPrincipal:
 	case r.sharing == nil:

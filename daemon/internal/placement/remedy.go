@@ -174,7 +174,7 @@ func (n *Node) without(reason api.Reason) Node {
 		free.State, free.Reached = api.SelfAwake, true
 	case api.ReasonNodeUnreachable:
 		free.Reached = true
-	case api.ReasonGPUBusy:
+	case api.ReasonGPUBusy, api.ReasonWaitingInLine:
 		free.Lent = slices.Clone(n.Lent)
 		for i := range free.Lent {
 			free.Lent[i].GPU = api.GPUNone

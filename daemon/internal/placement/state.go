@@ -211,7 +211,10 @@ func (s *state) stop(n *Node) *api.Cause {
 		return c
 	}
 	for _, l := range n.Lent {
-		if l.GPU == api.GPUExclusive && s.demand.gpu != api.GPUNone || s.demand.gpu == api.GPUExclusive && l.GPU == api.GPUShared {
+		isTaken := l.GPU == api.GPUExclusive && s.demand.gpu != api.GPUNone || s.demand.gpu == api.GPUExclusive && l.GPU == api.GPUShared
+		if isTaken && l.Waits {
+			return is(api.ReasonWaitingInLine, "is to lend its GPU to job %s, which goes first", l.Job)
+		} else if isTaken {
 			return is(api.ReasonGPUBusy, "lends its GPU to job %s", l.Job)
 		}
 	}

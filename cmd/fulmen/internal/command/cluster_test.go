@@ -17,6 +17,7 @@ func TestCallsOfACluster(t *testing.T) {
 	}{
 		{"users map ada@mac-mini ada", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":"ada"}`, "Jobs of ada@mac-mini run here as ada."},
 		{"users map mac-mini ada", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"ada"}`, "Jobs of mac-mini run here as ada."},
+		{"users map mac-mini ada --max-priority 50", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"ada","max_priority":50}`, "Jobs of mac-mini run here as ada."},
 		{"users map everybody guest", "cluster.map_user", `{"members":true,"account":"guest"}`, "Jobs of everybody run here as guest."},
 		{"users map everybody --nobody", "cluster.map_user", `{"members":true,"account":""}`, "Jobs of everybody do not run here."},
 		{"users forget axwf-k1ev-en66-ca3j", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"","forget":true}`, "a more general line applies"},

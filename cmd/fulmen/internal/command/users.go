@@ -32,14 +32,14 @@ func (r *run) usersCommand() *cobra.Command {
 		Long:    "Jobs of WHO no longer run on this Mac, even if their node or everybody may.",
 		Example: "  fulmen users unmap bob@mac-mini",
 		RunE: func(c *cobra.Command, args []string) error {
-			return r.changeUsers(c.Context(), args[0], "", false)
+			return r.changeUsers(c.Context(), args[0], "", 0, false)
 		},
 	}, &cobra.Command{
 		Use: "forget WHO", Short: "Remove a line, so that a more general one applies", Args: cobra.ExactArgs(1),
 		Long:    "Removes the line of WHO: the line of their node, or of everybody, applies to them again.",
 		Example: "  fulmen users forget bob@mac-mini",
 		RunE: func(c *cobra.Command, args []string) error {
-			return r.changeUsers(c.Context(), args[0], "", true)
+			return r.changeUsers(c.Context(), args[0], "", 0, true)
 		},
 	})
 	return list
@@ -47,9 +47,11 @@ func (r *run) usersCommand() *cobra.Command {
 
 func (r *run) usersMap() *cobra.Command {
 	var nobody bool
+	var most int
 	c := &cobra.Command{
 		Use: "map WHO ACCOUNT", Short: "Let somebody's jobs run as a local account",
-		Long:    "Jobs of WHO run on this Mac as the local ACCOUNT, which is never root.",
+		Long: "Jobs of WHO run on this Mac as the local ACCOUNT, which is never root. Against the jobs of others their priority\n" +
+			"counts here up to --max-priority, by default not at all.",
 		Example: "  fulmen users map ada@mac-mini ada\n  fulmen users map everybody guest",
 		Args:    oneLess(&nobody, 2),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,21 +61,22 @@ func (r *run) usersMap() *cobra.Command {
 					return usage("ACCOUNT is empty; to take an account away: fulmen users unmap WHO")
 				}
 			}
-			return r.changeUsers(c.Context(), args[0], account, false)
+			return r.changeUsers(c.Context(), args[0], account, most, false)
 		},
 	}
+	c.Flags().IntVar(&most, "max-priority", 0, "how far the priority of their jobs counts here against others', 0 to 100")
 	c.Flags().BoolVar(&nobody, "nobody", false, "no account; the same as fulmen users unmap")
 	return c
 }
 
 // changeUsers changes a line of the map.
-func (r *run) changeUsers(ctx context.Context, word, account string, forget bool) error {
+func (r *run) changeUsers(ctx context.Context, word, account string, most int, forget bool) error {
 	return r.with(ctx, func(c *client.Client) error {
 		params, err := whose(word, nodeNames(ctx, c))
 		if err != nil {
 			return err
 		}
-		params.Account, params.Forget = account, forget
+		params.Account, params.MaxPriority, params.Forget = account, most, forget
 		words := "Jobs of " + word + " run here as " + account + ". What this Mac lends: fulmen sharing"
 		switch {
 		case forget:

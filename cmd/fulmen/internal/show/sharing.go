@@ -88,6 +88,9 @@ func (v View) Users(w *Page, users []api.MappedUser, called Names) {
 		case account == "":
 			account = "(shown only to administrators)"
 		}
+		if u.MaxPriority > 0 {
+			account += fmt.Sprintf(", priority up to %d", u.MaxPriority)
+		}
 		switch {
 		case u.Members:
 			table.Row("everybody", account, "all people of all members")

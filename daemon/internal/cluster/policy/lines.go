@@ -49,6 +49,9 @@ func checkLine(line api.MappedUser) error {
 	if (line.Account == "") != line.Nobody || len(line.Account) > maxAccountName {
 		return badValue("account", "a line of the account map has either an account or \"nobody\"")
 	}
+	if line.MaxPriority < 0 || line.MaxPriority > api.MaxPriority || line.Nobody && line.MaxPriority > 0 {
+		return badValue("max_priority", "max_priority is %d, and 0 to %d are allowed, of a line with an account", line.MaxPriority, api.MaxPriority)
+	}
 	return nil
 }
 
@@ -76,7 +79,11 @@ func withLine(lines []api.MappedUser, line api.MappedUser) []api.MappedUser {
 // published is what others learn: who is mapped, and not to which account.
 func (r record) published() api.Sharing {
 	s := r.copied().Sharing
+	isBounded := slices.ContainsFunc(r.Users, func(line api.MappedUser) bool { return line.MaxPriority > 0 })
 	for _, line := range r.Users {
+		if isBounded {
+			s.Priorities = append(s.Priorities, api.PriorityMax{Principal: line.Principal, Node: line.Node, MaxPriority: line.MaxPriority})
+		}
 		switch {
 		case line.Members:
 			s.MappedMembers = !line.Nobody

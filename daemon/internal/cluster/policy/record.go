@@ -90,7 +90,7 @@ func (r record) check() error {
 		return err
 	}
 	s := r.Sharing
-	if s.Mapped != nil || s.MappedNodes != nil || s.MappedMembers || s.Unmapped != nil || s.UnmappedNodes != nil {
+	if s.Mapped != nil || s.MappedNodes != nil || s.MappedMembers || s.Unmapped != nil || s.UnmappedNodes != nil || s.Priorities != nil {
 		return badValue("sharing", "the map is stored twice")
 	}
 	if len(r.Users) > MaxLines {

@@ -35,7 +35,7 @@ func (p *Policy) CheckAccount(name string) error {
 // this node's own people as a whole, not_a_member, more than MaxLines lines, and
 // those of [Bounds.Check].
 func (p *Policy) MapUser(c api.ClusterMapUserParams) error {
-	line := api.MappedUser{Principal: c.Principal, Node: c.Node, Members: c.Members, Account: c.Account, Nobody: c.Account == ""}
+	line := api.MappedUser{Principal: c.Principal, Node: c.Node, Members: c.Members, Account: c.Account, Nobody: c.Account == "", MaxPriority: c.MaxPriority}
 	if err := checkLine(line); err != nil {
 		return err
 	}

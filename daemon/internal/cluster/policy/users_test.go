@@ -33,6 +33,10 @@ func TestALineOfTheMapIsChecked(t *testing.T) {
 		"nobody's account":     {api.ClusterMapUserParams{Principal: anna, Account: "nobody"}, api.ReasonAccountForbidden},
 		"no such account":      {api.ClusterMapUserParams{Principal: anna, Account: "zoe"}, api.ReasonBadValue},
 		"a silent directory":   {api.ClusterMapUserParams{Principal: anna, Account: "broken"}, api.ReasonInternal},
+		"a priority":           {api.ClusterMapUserParams{Principal: anna, Account: "anna", MaxPriority: 100}, ""},
+		"too high a priority":  {api.ClusterMapUserParams{Principal: anna, Account: "anna", MaxPriority: 101}, api.ReasonBadValue},
+		"a negative priority":  {api.ClusterMapUserParams{Principal: anna, Account: "anna", MaxPriority: -1}, api.ReasonBadValue},
+		"nobody's priority":    {api.ClusterMapUserParams{Principal: anna, MaxPriority: 1}, api.ReasonBadValue},
 		"both":                 {api.ClusterMapUserParams{Principal: anna, Account: "anna", Forget: true}, api.ReasonBadValue},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,6 +47,29 @@ func TestALineOfTheMapIsChecked(t *testing.T) {
 			is.Equal(r.raw != nil, test.want == "")
 		})
 	}
+}
+
+// How far priority counts the closest line says, also to others, and of who is named by
+// none nothing counts.
+func TestHowFarPriorityCounts(t *testing.T) {
+	is := is.New(t)
+	r := openRig(t)
+	r.members[mini] = true
+	anna, bob, carl := person("anna", book), person("bob", book), person("carl", mini)
+	counts := func() (all []int) {
+		for _, who := range []api.Principal{anna, bob, carl, person("zoe", studio)} {
+			all = append(all, r.last().Priority(studio, who, 80))
+		}
+		is.Equal(r.last().Priority(studio, anna, -5), -5) // to be humble is everybody's right
+		return all
+	}
+	r.mustMap(t, api.ClusterMapUserParams{Members: true, Account: "jobs"})
+	is.Equal(r.last().Priorities, nil)
+	is.Equal(counts(), []int{0, 0, 0, 80})
+	r.mustMap(t, api.ClusterMapUserParams{Node: book, Account: "jobs", MaxPriority: 50})
+	is.Equal(counts(), []int{50, 50, 0, 80})
+	r.mustMap(t, api.ClusterMapUserParams{Principal: anna, Account: "jobs"}, api.ClusterMapUserParams{Members: true, Account: "jobs", MaxPriority: 90})
+	is.Equal(counts(), []int{0, 50, 80, 80})
 }
 
 func TestLinesAreChangedAndForgotten(t *testing.T) {

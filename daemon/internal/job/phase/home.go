@@ -465,7 +465,9 @@ func isBrief(r api.Reason) bool {
 func (m *step) tooLate(why Cause) {
 	m.stop(TimerRenew)
 	m.closeAttempt()
-	m.Job.Attempts = m.Job.Attempts[:len(m.Job.Attempts)-1]
+	if m.Job.Attempts = m.Job.Attempts[:len(m.Job.Attempts)-1]; len(m.Job.Attempts) == 0 {
+		m.Job.Attempts = nil // as it is read again
+	}
 	m.enter(api.JobPlacing, why)
 	if m.blocked = m.rival(); m.blocked {
 		m.place()

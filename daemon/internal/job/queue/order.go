@@ -29,6 +29,12 @@ type Job struct {
 	YieldsWhenIdle, Idle bool
 	// Wanted is what it waits for; none of one that runs.
 	Wanted []api.WantedGrant
+	// Preempts are the jobs that are to end for it.
+	Preempts []api.JobID
+	// Nodes are those where it runs, or of Wanted.
+	Nodes []api.NodeID
+	// Counts is what of its priority counts on nodes against other people's jobs; nil = Bounded.
+	Counts func(on []api.NodeID) int
 }
 
 // at is when a job that waits with a priority had begun to with 0.
@@ -72,8 +78,11 @@ func Takes(waits, runs Job) bool {
 		return true
 	}
 	above := waits.Bounded - runs.Bounded
-	if waits.Principal == runs.Principal {
+	switch {
+	case waits.Principal == runs.Principal:
 		above = waits.Priority - runs.Priority
+	case waits.Counts != nil:
+		above = waits.Counts(runs.Nodes) - runs.Bounded
 	}
 	return runs.Preemptible && above > spared*runs.Preempted
 }

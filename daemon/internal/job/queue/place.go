@@ -17,8 +17,19 @@ type View struct {
 
 // Reserved is what one of them waits for.
 type Reserved struct {
-	Job    api.JobID
-	Grants []api.WantedGrant
+	Job       api.JobID
+	Principal api.Principal
+	Grants    []api.WantedGrant
+}
+
+// ViewOf is what jobs that wait leave to those behind them.
+func ViewOf(before []Job) (v View) {
+	for _, j := range before {
+		if len(j.Wanted) > 0 {
+			v.Reserved = append(v.Reserved, Reserved{j.ID, j.Principal, j.Wanted})
+		}
+	}
+	return v
 }
 
 // Found is what became of looking for a place.
@@ -37,12 +48,7 @@ const maxVictims = 32
 // is better than one for which others have to end, of these the fewest and least, and that
 // better than one for which it waits until they end by themselves: all of them do, if there is such a place.
 func Find(self Job, before, others []Job, plan func(View) (*api.Plan, error)) (Found, error) {
-	var reserved []Reserved
-	for _, j := range before {
-		if len(j.Wanted) > 0 {
-			reserved = append(reserved, Reserved{j.ID, j.Wanted})
-		}
-	}
+	reserved := ViewOf(before).Reserved
 	without := func(ended []Job) View {
 		return View{reserved, func(id api.JobID) bool { return slices.ContainsFunc(ended, func(j Job) bool { return j.ID == id }) }}
 	}
