@@ -58,8 +58,16 @@ func (s *State) jobName(j api.JobSummary) string {
 func (s *State) jobWords(j api.JobSummary) string {
 	macs := apptext.Count(len(j.Nodes), "Mac")
 	switch j.Phase {
+	case api.JobQueued:
+		if j.Reason == api.ReasonWaitingForJob {
+			return "runs after another job"
+		}
 	case api.JobPlacing:
-		return "waiting for Macs, " + since(s.Now, j.SubmittedAt.Time)
+		line := ""
+		if j.LinePosition > 0 {
+			line = fmt.Sprintf("number %d in line, ", j.LinePosition)
+		}
+		return line + "waiting for Macs, " + since(s.Now, j.SubmittedAt.Time)
 	case api.JobStarting:
 		return "starting on " + macs
 	case api.JobHandshake:
@@ -70,6 +78,9 @@ func (s *State) jobWords(j api.JobSummary) string {
 		}
 		return macs + ", " + since(s.Now, j.SubmittedAt.Time)
 	case api.JobBackoff:
+		if j.Reason == api.ReasonPreempted {
+			return "made room for another job, comes back"
+		}
 		return fmt.Sprintf("attempt %d failed, trying again", j.Attempt)
 	case api.JobHomeLost:
 		return "the Mac that manages it is gone"

@@ -442,6 +442,9 @@ func (w *wanted) placeFlags(c *cobra.Command, ranks string) {
 	f.StringVar((*string)(&p.Backend), "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
 	f.StringSliceVar(&p.Networks, "network", nil, networkUsage)
 	f.Var(placing, placing.flag, placing.usage)
+	f.IntVar(&w.job.Priority, "priority", 0, "of jobs that wait the higher goes first, -100 to 100; a point counts as 10 minutes of waiting")
+	f.StringSliceVar(&w.job.After, "after", nil, "jobs that must succeed first, by id or name, separated by commas")
+	f.BoolVar(&w.job.Preemptible, "preemptible", false, "it may be ended for a job of higher priority, and is started again")
 	words(c, "backend", api.Backend("").Values())
 }
 
@@ -466,6 +469,14 @@ func (w *wanted) streamFlags(c *cobra.Command) {
 	f.BoolVarP(&w.job.Program.Terminal, "tty", "t", false, "give rank 0 a terminal (default: on a terminal, with one rank or --stdin 0)")
 	f.BoolVarP(&w.job.Detached, "detach", "d", false, "print the job's id and return; the job goes on")
 	f.BoolVar(&w.job.Kept, "keep", false, "as --detach, and start it again whatever ends it, until it is stopped")
+	f.BoolVar(&w.job.YieldWhenIdle, "yield-when-idle", false, "with --keep: end it for any job that waits while nobody asks anything of it")
+	f.Func("idle", "with --keep: how long nobody must have asked anything for that, and for its Macs to sleep (default 15m)", func(text string) error {
+		d, err := time.ParseDuration(text)
+		w.job.IdleS = d.Seconds()
+		return err
+	})
+	f.StringVar((*string)(&w.job.KeepAwake), "keep-awake", "", "with --keep: when its Macs are kept awake: always, used (default), never")
+	words(c, "keep-awake", api.KeepAwake("").Values())
 	for name, usage := range map[string]string{
 		"startup-probe":   "try rank 0's PORT, or GET PORT/PATH, until it answers; end the job where it never does",
 		"readiness-probe": "the same all the time, as PORT or PORT/PATH: the job is ready while it answers",

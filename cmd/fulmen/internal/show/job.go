@@ -40,6 +40,7 @@ func (v View) Job(w *Page, j api.Job, ranks []api.Rank, n Names) {
 	}
 	line("because", why)
 	line("waits for", j.WaitingFor)
+	line("priority", join(", ", choose(spec.Priority != 0, strconv.Itoa(spec.Priority), ""), choose(spec.Preemptible, "preemptible", ""), choose(spec.YieldWhenIdle, "yields when idle", "")))
 	if j.ExitCode != nil {
 		line("exit", strconv.Itoa(*j.ExitCode))
 	}
@@ -325,6 +326,9 @@ func jobPhase(j api.JobSummary) string {
 	}
 	if j.ExitCode != nil && *j.ExitCode != 0 {
 		out += fmt.Sprintf(" (%d)", *j.ExitCode)
+	}
+	if j.LinePosition > 0 {
+		out += fmt.Sprintf(" (%d in line)", j.LinePosition)
 	}
 	if j.Phase == api.JobSucceeded || j.Phase == api.JobStopped && j.Reason == api.ReasonStoppedByPerson {
 		return out

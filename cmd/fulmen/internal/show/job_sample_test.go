@@ -121,6 +121,8 @@ func noPlan() api.JobPlanResult {
 			{Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing, Cause: api.Cause{Reason: api.ReasonNotEnoughMemory}},
 		},
 		Remedies: []api.Cause{{Reason: api.ReasonLinkTooSlow, Message: "Put the cable of mac-mini into a Thunderbolt 5 port.", Remedy: "Ports: fulmen topology"}},
+		Line: &api.LinePlace{Position: 2, Before: []api.LineJob{{Job: "jh7a2bcde", Name: "bench", Priority: 5, Since: before(time.Hour), Nodes: []api.NodeID{studio}}},
+			Preempts: []api.LineJob{{Job: sampleJob, Name: "chat.py", Priority: -10, Since: before(3 * time.Minute), Nodes: []api.NodeID{mini}}}},
 	}
 }
 
@@ -144,7 +146,7 @@ func jobList() []api.JobSummary {
 			MemoryBytes: 48 << 30, Attempt: 1, Ranks: 2, SubmittedAt: before(3 * time.Minute)},
 		{Job: "jh7a2bcde", Name: "bench", Principal: api.Principal{User: "bob", Node: mini}, Phase: api.JobHandshake, Nodes: []api.NodeID{studio, mini},
 			Backend: api.BackendJACCL, Attempt: 1, Joined: 1, Ranks: 2, SubmittedAt: before(4 * time.Minute)},
-		{Job: "jq8zzzzzz", Name: "evil\x1b[2J", Principal: ada(), Mine: true, Phase: api.JobPlacing, Reason: api.ReasonGPUBusy, Attempt: 0, SubmittedAt: before(time.Hour)},
+		{Job: "jq8zzzzzz", Name: "evil\x1b[2J", Principal: ada(), Mine: true, Phase: api.JobPlacing, Reason: api.ReasonGPUBusy, LinePosition: 3, Attempt: 0, SubmittedAt: before(time.Hour)},
 		{Job: "jp1p1p1p1", Name: "train.py", Principal: ada(), Mine: true, Phase: api.JobFailed, Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with exit code 42.",
 			Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing, Attempt: 2, Ranks: 2, SubmittedAt: before(5 * time.Hour), ExitCode: ptr(42)},
 		{Job: "jn0n0n0n0", Name: "hello.py", Principal: ada(), Mine: true, Phase: api.JobSucceeded, Nodes: []api.NodeID{mini}, Attempt: 1, Ranks: 1, SubmittedAt: before(6 * time.Hour), ExitCode: ptr(0)},
@@ -157,7 +159,7 @@ func sampleSpec(t *testing.T) json.RawMessage {
 		Name: "train.py", Labels: map[string]string{"team": "a"},
 		Program: api.Program{Command: []string{"python", "train.py", "--name", "it's"}, Directory: "/Users/ada/work", Environment: "/Users/ada/work/.venv"},
 		Model:   api.ModelSelect{Model: "mlx-community/Qwen3-32B-4bit", Revision: "main"},
-		Publish: []api.Publish{{Port: 8080}, {Port: 8081, LAN: true}},
+		Publish: []api.Publish{{Port: 8080}, {Port: 8081, LAN: true}}, Priority: -3, Preemptible: true,
 	}.Spec(sampleJob, ada(), before(time.Hour))
 	raw, err := json.Marshal(spec)
 	is.New(t).NoErr(err)

@@ -32,6 +32,23 @@ func (v View) Plan(w *Page, p api.JobPlanResult, n Names) {
 		}
 	}
 	causes(w, "What would help:", p.Remedies)
+	if l := p.Line; l != nil {
+		fmt.Fprintf(w, "\nIt would be number %d in line.\n", l.Position)
+		v.inLine(w, "Before it, by priority and age:", l.Before, n)
+		v.inLine(w, "It would end these, which come back:", l.Preempts, n)
+	}
+}
+
+// inLine writes jobs of the line under a heading.
+func (v View) inLine(w *Page, heading string, all []api.LineJob, n Names) {
+	if len(all) == 0 {
+		return
+	}
+	table := text.NewTable("JOB", "NAME", "PRIORITY", "SINCE", "NODES")
+	for _, j := range all {
+		table.Row(j.Job.String(), j.Name, strconv.Itoa(j.Priority), text.Ago(v.Now, j.Since.Time), orNone(n.List(j.Nodes)))
+	}
+	fmt.Fprintf(w, "%s\n%s", heading, table)
 }
 
 // causes writes sentences under a heading, with what to do about each.

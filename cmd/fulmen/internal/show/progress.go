@@ -43,7 +43,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, n Names) string {
 	case api.JobEnding:
 		return join("; ", join(": ", "ending", why), waits)
 	case api.JobBackoff:
-		out := fmt.Sprintf("attempt %d failed", j.Attempt)
+		out := fmt.Sprintf("attempt %d %s", j.Attempt, failedWord(j.Reason))
 		next := ""
 		if !j.NextAttemptAt.IsZero() && j.NextAttemptAt.After(v.Now) {
 			next = "the next one begins in " + text.Duration(j.NextAttemptAt.Sub(v.Now))
@@ -134,8 +134,11 @@ func failedBefore(j api.Job) string {
 	if a == nil || a.EndedAt.IsZero() || a.StartedAt.IsZero() || a.Reason == "" {
 		return ""
 	}
-	return fmt.Sprintf("attempt %d failed: %s", a.Attempt, explained(a.Reason, a.Message))
+	return fmt.Sprintf("attempt %d %s: %s", a.Attempt, failedWord(a.Reason), explained(a.Reason, a.Message))
 }
+
+// failedWord is what became of an attempt.
+func failedWord(why api.Reason) string { return choose(why == api.ReasonPreempted, "was preempted", "failed") }
 
 // namesRank reports whether a sentence says of which rank it is.
 func namesRank(sentence string, rank int) bool {
