@@ -309,10 +309,14 @@ func (j *Jobs) absorbRank(r *ledger.Record) {
 		return
 	}
 	k := j.know(ref.Job)
-	if old, ok := k.ranks[r.Key()]; k.gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
+	old, ok := k.ranks[r.Key()]
+	if k.gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
 		return
 	}
 	k.ranks[r.Key()] = d
+	if since := d.rank.IdleSince; !since.IsZero() && since != old.rank.IdleSince { // it may make room once that lasts
+		j.cfg.Clock.AfterFunc(max(idleFor(k.spec)-j.now().Sub(since.Time), 0), j.hintFirsts)
+	}
 	k.changed()
 	if a := k.actor; a != nil {
 		a.post(func() { a.rankReported(d) })

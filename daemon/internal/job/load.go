@@ -112,10 +112,7 @@ func (j *Jobs) hints(facts *ledger.Follower) {
 		if len(states) > 0 || change.Whole {
 			j.LinksChanged()
 		}
-		j.changes.Add(1)
-		for _, a := range j.line.firsts() {
-			a.post(a.hinted)
-		}
+		j.hintFirsts()
 	}
 }
 

@@ -32,6 +32,7 @@ const cluster = api.ClusterID("0123456789abcdef0123456789abcdef")
 // replicated within milliseconds, and ranks that are timers.
 type world struct {
 	blind    bool // nobody knows what others were lent
+	unhinted bool // nobody looks again by itself
 	t        *testing.T
 	scenario *peertest.Network
 	began    time.Time
@@ -532,11 +533,9 @@ func (m *machine) taken(id api.JobID, nodes []api.NodeID, line queue.View) error
 		}
 		on.mu.Unlock()
 		if slices.ContainsFunc(by, func(o api.JobID) bool { return o != id && (line.Without == nil || !line.Without(o)) }) {
-			m.clock().AfterFunc(100*time.Millisecond, func() {
-				for _, a := range m.line.firsts() {
-					a.post(a.hinted)
-				}
-			})
+			if !m.w.unhinted {
+				m.clock().AfterFunc(100*time.Millisecond, m.hintFirsts)
+			}
 			return api.NewError(api.ReasonGPUBusy, n.Display()).WithWait(string(by[0]))
 		}
 	}

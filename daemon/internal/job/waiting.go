@@ -173,12 +173,7 @@ func (j *Jobs) movedLocked(id api.JobID, was, is api.Job) {
 	if reflect.DeepEqual(was.Wanted, is.Wanted) && !isOver {
 		return
 	}
-	j.changes.Add(1)
-	for _, a := range j.line.firsts() {
-		if a.id != id {
-			a.post(a.hinted)
-		}
-	}
+	j.hintFirsts()
 	if is.Wanted == nil {
 		return
 	}
@@ -186,6 +181,14 @@ func (j *Jobs) movedLocked(id api.JobID, was, is api.Job) {
 		if k := j.jobs[victim]; k != nil && k.actor != nil {
 			k.actor.post(k.actor.makeRoom)
 		}
+	}
+}
+
+// hintFirsts has those look for a place whose turn it is.
+func (j *Jobs) hintFirsts() {
+	j.changes.Add(1)
+	for _, a := range j.line.firsts() {
+		a.post(a.hinted)
 	}
 }
 
