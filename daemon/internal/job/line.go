@@ -31,6 +31,9 @@ func (l *line) join(a *actor, want string) {
 	w := waiter{a, queued(a.id, a.spec, a.state.Job)}
 	all := l.by[want]
 	i, _ := slices.BinarySearchFunc(all, w, func(x, y waiter) int { return queue.Own(x.Job, y.Job) })
+	if i == 0 && len(all) > 0 { // it is not the first any more, and wants nothing meanwhile
+		all[0].actor.post(all[0].actor.turn)
+	}
 	l.by[want] = slices.Insert(all, i, w)
 }
 

@@ -26,6 +26,9 @@ func TestWhoIsFirstInLine(t *testing.T) {
 	is.True(l.isFirst(early, "two") && l.isFirst(other, "four"))
 	is.True(!l.isFirst(twin, "two") && !l.isFirst(late, "two") && !l.isFirst(early, "four") && !l.isFirst(early, "none"))
 
+	is.Equal(len(late.queue)+len(twin.queue), 2) // each was the first
+	late.queue, twin.queue = nil, nil
+
 	l.leave(twin, "two") // from the middle
 	is.Equal(len(early.queue)+len(late.queue), 0)
 	l.leave(twin, "two") // it is not there any more

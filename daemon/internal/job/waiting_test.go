@@ -238,9 +238,11 @@ func TestAnIdleServiceYields(t *testing.T) {
 		w.unhinted = true
 		pass(50 * time.Second)
 		is.Equal(a.sees(waits).Phase, api.JobPlacing) // it is not idle for long enough
-		a.until(waits, api.JobRunning, 20*time.Second)
+		pass(15 * time.Second)
 		is.Equal(a.sees(service).Attempts[0].Reason, api.ReasonPreempted)
 		w.unhinted = false
+		a.hintFirsts() // as the grant that is given back does
+		a.until(waits, api.JobRunning, 5*time.Second)
 		a.until(waits, api.JobSucceeded, time.Minute)
 		a.until(service, api.JobRunning, 10*time.Second)
 		is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: service, Kill: true}))
