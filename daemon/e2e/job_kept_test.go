@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,29 @@ func (j *jobs) testKept(t *testing.T) {
 		_, _, err := jobOf(t.Context(), at.Client, applied.Job)
 		return err != nil
 	})
+}
+
+// testMakesRoom has a kept job that is preemptible make room for one of higher priority, by
+// SIGTERM, and come back by itself.
+func (j *jobs) testMakesRoom(t *testing.T) {
+	is := is.New(t)
+	at := j.Nodes[0]
+	on := []string{"--nodes", j.Nodes[1].Mac, "--allow-solo"}
+	stays := j.detached(t, at, append(slices.Clone(on), "--keep", "--preemptible", "--name", "background", "--", "/bin/sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done")...)
+	runs := func(attempt int) func(api.Job, []api.Rank) bool {
+		return func(job api.Job, _ []api.Rank) bool { return job.Phase == api.JobRunning && len(job.Attempts) == attempt }
+	}
+	j.until(t, at, stays, "a program that runs", timeout, runs(1))
+	urgent := append(slices.Clone(on), "--priority", "5", "--", "/bin/sleep", "1")
+	plan := end(t, j.fulmen(t.Context(), at, append([]string{"plan", "--priority", "5", "--nodes", j.Nodes[1].Mac}, "--", "/bin/sleep", "1")...))
+	is.True(strings.Contains(plan.out, "number 1 in line") && strings.Contains(plan.out, "background"))
+	got := end(t, j.run(t, urgent...))
+	is.Equal(got.status, 0)
+	job, _ := j.until(t, at, stays, "the program again", timeout, runs(2))
+	is.Equal(job.Attempts[0].Reason, api.ReasonPreempted)
+	is.True(strings.Contains(job.Attempts[0].Message, "The job sleep of "))
+	is.True(job.Attempts[0].FirstFailed == nil) // it ended well, and was told to
+	j.stop(t, stays)
 }
 
 // testServe serves a real model by mlx_lm.server over two Macs: one command to its address, which

@@ -43,6 +43,7 @@ func TestJobs(t *testing.T) {
 		{"what a file declares", j.testApply},
 		{"silence", j.testSilence},
 		{"what is kept", j.testKept},
+		{"what makes room", j.testMakesRoom},
 		{"where a model lies", j.testModel},
 		{"a model over two ranks", j.testGenerate},
 		{"a chat", j.testChat},
