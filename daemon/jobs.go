@@ -78,7 +78,7 @@ func (d *daemon) openJobs() error {
 	})
 	d.models = model.New(model.Config{
 		Self: rank.RunByAnybody(d.program), Account: d.accountOf, Environment: d.preparer.Environment, Peers: d.peers,
-		Plans: func() map[api.JobID]api.Plan { return d.jobs.Plans() },
+		Plans:   func() map[api.JobID]api.Plan { return d.jobs.Plans() },
 		Sharing: d.lent,
 		Reads: func(who api.Principal) (of prepare.Account, isPublic bool, err error) {
 			name, reason := d.policy.MayRead(who)
@@ -128,7 +128,7 @@ func (d *daemon) openJobs() error {
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
-	awake := lifecycle.NewAwake(d.platform.Clock, d.platform.Power.KeepAwake, func() bool { return len(d.ranks.Live()) > 0 }, d.logs.Part("rank"))
+	awake := lifecycle.NewAwake(d.platform.Clock, d.platform.Power.KeepAwake, func() bool { return slices.ContainsFunc(d.ranks.LiveRefs(), d.jobs.KeepsAwake) }, d.logs.Part("rank"))
 	d.onClose(awake.Close)
 	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
@@ -167,7 +167,7 @@ func (d *daemon) openJobs() error {
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: d.roster, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: documents, Settle: d.behind.Flush, Presence: d.node, Access: d.sharing, Beats: beats{d.node},
-		GetModel: d.programs.GetModel, Sharing: d.lent,
+		GetModel: d.programs.GetModel, Sharing: d.lent, UseChanged: awake.Changed,
 		Planner: &view.Planner{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Members: d.roster.Members, Asked: func() { d.asking.Ask() },
 			Trusted: d.trusted,

@@ -63,7 +63,9 @@ func (j *jobs) testMakesRoom(t *testing.T) {
 	on := []string{"--nodes", j.Nodes[1].Mac, "--allow-solo"}
 	stays := j.detached(t, at, append(slices.Clone(on), "--keep", "--preemptible", "--name", "background", "--", "/bin/sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done")...)
 	runs := func(attempt int) func(api.Job, []api.Rank) bool {
-		return func(job api.Job, _ []api.Rank) bool { return job.Phase == api.JobRunning && len(job.Attempts) == attempt }
+		return func(job api.Job, _ []api.Rank) bool {
+			return job.Phase == api.JobRunning && len(job.Attempts) == attempt
+		}
 	}
 	j.until(t, at, stays, "a program that runs", timeout, runs(1))
 	urgent := append(slices.Clone(on), "--priority", "5", "--", "/bin/sleep", "1")

@@ -33,6 +33,7 @@ func TestPublish(t *testing.T) {
 		{"a port on the network", j.testPublishLAN},
 		{"a port that is taken", j.testPublishTaken},
 		{"on its own node", j.testPublishHere},
+		{"a Mac that sleeps", j.testSleeps},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t)

@@ -52,6 +52,11 @@ func (w *World) apply(op scenario.Op) error {
 		delete(w.cables, far)
 	case scenario.VerbSet:
 		return w.set(op)
+	case scenario.VerbIdle:
+		if w.mac(op.Owner).isKeptAwake() {
+			return fmt.Errorf("%s is kept awake", op.Owner)
+		}
+		w.applyPower(w.mac(op.Owner), op.Verb)
 	default:
 		w.applyPower(w.mac(op.Owner), op.Verb)
 	}

@@ -11,6 +11,8 @@ type handle struct {
 	world *World
 	mac   *mac
 	ended bool
+	// keepsAwake is how often its user holds idle sleep off.
+	keepsAwake int
 
 	subscribers   []*subscriber
 	announcements []*announcement

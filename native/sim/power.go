@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"fulmen/native"
@@ -53,7 +54,8 @@ func (h *handle) Acknowledge(ctx context.Context, id string) error {
 	})
 }
 
-// KeepAwake has nothing to do: no simulated Mac goes to sleep from idleness.
+// KeepAwake holds idle sleep off: a Mac goes to sleep from idleness where a scenario says
+// so ([scenario.VerbIdle]), and nobody holds it off.
 func (h *handle) KeepAwake(ctx context.Context, _ string) (release func() error, err error) {
 	h.world.mu.Lock()
 	defer h.world.mu.Unlock()
@@ -63,7 +65,23 @@ func (h *handle) KeepAwake(ctx context.Context, _ string) (release func() error,
 	case h.ended:
 		return nil, native.ErrClosed
 	}
-	return func() error { return nil }, nil
+	h.keepsAwake++
+	return sync.OnceValue(func() error {
+		h.world.mu.Lock()
+		defer h.world.mu.Unlock()
+		h.keepsAwake--
+		return nil
+	}), nil
+}
+
+// isKeptAwake reports whether somebody holds a Mac's idle sleep off.
+func (m *mac) isKeptAwake() bool {
+	for h := range m.handles {
+		if h.keepsAwake > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // applyPower does sleep, wake and restart. What the Mac is already is success.
@@ -71,7 +89,7 @@ func (w *World) applyPower(m *mac, verb scenario.Verb) {
 	switch {
 	case verb == scenario.VerbWake:
 		w.wake(m, "")
-	case verb == scenario.VerbSleep && m.power == awake && m.leaving == nil:
+	case (verb == scenario.VerbSleep || verb == scenario.VerbIdle) && m.power == awake && m.leaving == nil:
 		w.leave(m, asleep, native.PowerWillSleep, "sleep")
 	case verb == scenario.VerbRestart && m.power == asleep:
 		w.depart(m, off)

@@ -77,7 +77,7 @@ func checkRequest(r api.JobRequest) error {
 
 const (
 	maxAfter         = 32
-	minIdleS         = 10
+	minIdleS         = 1
 	maxIdleS float64 = 7 * 24 * 3600
 )
 

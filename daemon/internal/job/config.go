@@ -109,6 +109,8 @@ type Config struct {
 	Beats beat.Link
 	// Planner finds nodes.
 	Planner Planner
+	// UseChanged is called, under a lock, when what [Jobs.KeepsAwake] says may have changed; nil = nobody asks.
+	UseChanged func()
 	// Sharing is what a node lends, and to whom.
 	Sharing func(api.NodeID) (api.Sharing, bool)
 	// GetModel gets a model from Hugging Face to this node, for a person of it, and says how

@@ -87,6 +87,9 @@ func (j *Jobs) Run(ctx context.Context) error {
 	records, jobs := j.followJobs()
 	j.load(records)
 	facts := j.followFacts()
+	if j.cfg.UseChanged != nil {
+		j.cfg.UseChanged()
+	}
 	close(j.ready)
 	j.spawn(func() { j.hints(facts) })
 	_ = jobs.Each(j.ctx, nil, j.see)

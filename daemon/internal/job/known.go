@@ -314,8 +314,8 @@ func (j *Jobs) absorbRank(r *ledger.Record) {
 		return
 	}
 	k.ranks[r.Key()] = d
-	if since := d.rank.IdleSince; !since.IsZero() && since != old.rank.IdleSince { // it may make room once that lasts
-		j.cfg.Clock.AfterFunc(max(idleFor(k.spec)-j.now().Sub(since.Time), 0), j.hintFirsts)
+	if since := d.rank.IdleSince; since != old.rank.IdleSince {
+		j.useChangedLocked(k.spec, since)
 	}
 	k.changed()
 	if a := k.actor; a != nil {

@@ -88,6 +88,47 @@ func (k *known) idleSince(id api.JobID, at api.Attempt) api.Time {
 	return k.ranks[api.Key{Node: at.Plan.Ranks[0].Node, Kind: api.KindRank, Name: ref.String()}].rank.IdleSince
 }
 
+// useChangedLocked has a job make room, or its Macs sleep, once it is idle for long enough.
+func (j *Jobs) useChangedLocked(spec api.JobSpec, since api.Time) {
+	if j.cfg.UseChanged != nil {
+		j.cfg.UseChanged()
+	}
+	if since.IsZero() {
+		return
+	}
+	left := max(idleFor(spec)-j.now().Sub(since.Time), 0) + time.Millisecond // to which times are written
+	j.cfg.Clock.AfterFunc(left, func() {
+		j.hintFirsts()
+		if j.cfg.UseChanged != nil {
+			j.cfg.UseChanged()
+		}
+	})
+}
+
+// KeepsAwake reports whether a rank that lives here is to keep this Mac from idle sleep: that
+// of a kept job does while it is used, unless the job says otherwise.
+func (j *Jobs) KeepsAwake(ref api.RankRef) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[ref.Job]
+	if k == nil || !k.spec.Kept || k.spec.KeepAwake == api.AwakeAlways {
+		return true
+	}
+	if k.spec.KeepAwake == api.AwakeNever {
+		return false
+	}
+	best, found := k.best()
+	if !found {
+		return true
+	}
+	at := best.job.OpenAttempt()
+	if at == nil || at.Plan == nil || len(at.Plan.Ranks) == 0 {
+		return true
+	}
+	since := k.idleSince(ref.Job, *at)
+	return since.IsZero() || j.now().Sub(since.Time) < idleFor(k.spec)
+}
+
 // counts is what of a job's priority counts on nodes against the jobs of other people: as
 // far as each of their owners says.
 func (j *Jobs) counts(q queue.Job, on []api.NodeID) int {

@@ -117,7 +117,7 @@ func TestWhatAJobCannotRunAfter(t *testing.T) {
 func TestLineFields(t *testing.T) {
 	for field, change := range map[string]func(*api.JobRequest){
 		"request.priority":        func(r *api.JobRequest) { r.Priority = 101 },
-		"request.idle_s":          func(r *api.JobRequest) { r.Kept, r.IdleS = true, 9 },
+		"request.idle_s":          func(r *api.JobRequest) { r.Kept, r.IdleS = true, 0.5 },
 		"request.keep_awake":      func(r *api.JobRequest) { r.Kept, r.KeepAwake = true, "often" },
 		"request.kept":            func(r *api.JobRequest) { r.IdleS = 60 },
 		"request.yield_when_idle": func(r *api.JobRequest) { r.Kept, r.YieldWhenIdle = true, true },

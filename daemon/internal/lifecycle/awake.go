@@ -15,7 +15,7 @@ const awakeWithin = 5 * time.Second
 // awakeReason is what the system shows people who ask why it stays awake.
 const awakeReason = "Fulmen runs a job"
 
-// Awake keeps the machine from idle sleep while ranks run on it. A lid that is
+// Awake keeps the machine from idle sleep while ranks run on it that want that. A lid that is
 // closed, and a person's own command, are not withstood: see [native.Power].
 type Awake struct {
 	keep    func(ctx context.Context, reason string) (release func() error, err error)

@@ -99,7 +99,7 @@ func TestProbes(t *testing.T) {
 	silent.Close()
 	who := &listeners{}
 	who.set(port, gone)
-	s := lonely(func(c *Config) { c.Processes = who }).serve(api.RankRef{Job: theirJob, Attempt: 1}, 1, nil, func([]int) {}, func(api.Time) {})
+	s := lonely(func(c *Config) { c.Processes = who }).serve(api.RankRef{Job: theirJob, Attempt: 1}, 1, nil, func([]int) {}, idleSettle, func(api.Time) {})
 	defer s.shut()
 	at := strconv.Itoa(port)
 	for _, c := range []struct {

@@ -129,7 +129,7 @@ func (r *Relay) Spawned(ref api.RankRef) {
 	for _, one := range spec.Publish {
 		ports = append(ports, one.Port)
 	}
-	s := r.serve(ref, pid, ports, func(open []int) { r.cfg.Ranks.SetPorts(ref, open) }, func(since api.Time) { r.cfg.Ranks.SetIdle(ref, since) })
+	s := r.serve(ref, pid, ports, func(open []int) { r.cfg.Ranks.SetPorts(ref, open) }, settleOf(spec), func(since api.Time) { r.cfg.Ranks.SetIdle(ref, since) })
 	if s != nil && spec.Probes != nil {
 		go (&prober{Relay: r, rank: ref, try: s.probe}).run(s.ctx, *spec.Probes)
 	}

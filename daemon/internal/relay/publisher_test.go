@@ -45,8 +45,8 @@ type ranksHere struct {
 	ready chan string
 }
 
-func (r *ranksHere) IsHere(api.RankRef) bool { return r.here }
-func (r *ranksHere) PID(api.RankRef) int     { return r.pid }
+func (r *ranksHere) IsHere(api.RankRef) bool       { return r.here }
+func (r *ranksHere) PID(api.RankRef) int           { return r.pid }
 func (r *ranksHere) SetIdle(api.RankRef, api.Time) {}
 
 func (r *ranksHere) SetReady(_ api.RankRef, isReady bool, why string) {

@@ -59,7 +59,7 @@ func (r *Relay) Close(job api.JobID) {
 
 // Serve is serve, until stop is called.
 func (r *Relay) Serve(rank api.RankRef, group int, ports []int, notify func(open []int)) (stop func()) {
-	r.serve(rank, group, ports, notify, func(api.Time) {})
+	r.serve(rank, group, ports, notify, idleSettle, func(api.Time) {})
 	return func() { r.Ended(api.Rank{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}) }
 }
 

@@ -42,8 +42,8 @@ const checkEvery = time.Second
 // serve follows a rank of this node that publishes ports, until [Relay.Ended]. Notify
 // is given the ports on which the processes of its group (a process group or session
 // of that number) listen, in ascending order, each time that changes; calls come one
-// at a time. Idle is told since when nothing is asked of it. It gives nil where the relay is closed.
-func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int), idle func(since api.Time)) *served {
+// at a time. Idle is given since when nothing is asked of it, once that lasts. It gives nil where the relay is closed.
+func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open []int), settle time.Duration, idle func(since api.Time)) *served {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), notify: notify, seen: map[int]native.Listening{}, ctx: ctx, stop: stop}
 	r.mu.Lock()
@@ -58,7 +58,7 @@ func (r *Relay) serve(rank api.RankRef, group int, ports []int, notify func(open
 	if before != nil {
 		before.shut()
 	}
-	s.use.begin(s, idle)
+	s.use.begin(s, settle, idle)
 	go s.check()
 	return s
 }

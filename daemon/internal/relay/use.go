@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"net"
 	"sync"
 	"time"
@@ -45,25 +46,31 @@ func (r *Relay) Request(rank api.RankRef) (done func()) {
 	return func() { s.use.moved(-1) }
 }
 
-// idleSettle is how long nothing must be asked until the rank's document says so.
+// idleSettle is how long nothing must be asked at most until the rank's document says so.
 const idleSettle = 10 * time.Second
+
+// settleOf is that of a job, which is less where it counts as idle soon.
+func settleOf(spec api.JobSpec) time.Duration {
+	return min(cmp.Or(api.Seconds(spec.IdleS)/2, idleSettle), idleSettle)
+}
 
 // usage counts it for one rank, and reports since when nothing is asked of it.
 type usage struct {
 	served *served
+	settle time.Duration
 	report func(idleSince api.Time) // zero: it is asked
 
 	mu     sync.Mutex
 	open   int
 	last   time.Duration
 	told   bool // that it is idle
-	waits  bool // for idleSettle to be over
+	waits  bool // for settle to be over
 	closed bool
 }
 
 // begin counts from now.
-func (u *usage) begin(s *served, report func(api.Time)) {
-	u.served, u.report = s, report
+func (u *usage) begin(s *served, settle time.Duration, report func(api.Time)) {
+	u.served, u.settle, u.report = s, settle, report
 	u.moved(0)
 }
 
@@ -79,7 +86,7 @@ func (u *usage) moved(opened int) {
 	}
 	if !u.waits && !u.closed {
 		u.waits = true
-		clock.AfterFunc(idleSettle, u.look)
+		clock.AfterFunc(u.settle, u.look)
 	}
 }
 
@@ -92,8 +99,8 @@ func (u *usage) look() {
 	switch {
 	case u.closed || u.open > 0:
 		u.waits = false
-	case unasked < idleSettle:
-		clock.AfterFunc(idleSettle-unasked, u.look)
+	case unasked < u.settle:
+		clock.AfterFunc(u.settle-unasked, u.look)
 	default:
 		u.waits, u.told = false, true
 		u.report(api.TimeOf(clock.Now().Add(-unasked)))

@@ -31,7 +31,7 @@ func TestHowARankIsUsed(t *testing.T) {
 		}
 		who := &listeners{}
 		r := lonely(func(c *Config) { c.Processes = who })
-		s := r.serve(rank, 1, nil, func([]int) {}, func(since api.Time) {
+		s := r.serve(rank, 1, nil, func([]int) {}, idleSettle, func(since api.Time) {
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, since)
@@ -82,7 +82,7 @@ func TestAConnectionThatAsks(t *testing.T) {
 	defer program.Close()
 	rank := api.RankRef{Job: theirJob, Attempt: 1}
 	r := lonely(func(c *Config) { c.Processes = &listeners{} })
-	s := r.serve(rank, 1, nil, func([]int) {}, func(api.Time) {})
+	s := r.serve(rank, 1, nil, func([]int) {}, idleSettle, func(api.Time) {})
 	defer s.shut()
 	asked := &counted{TCPConn: plain.(*net.TCPConn), use: &s.use}
 	defer asked.Close()

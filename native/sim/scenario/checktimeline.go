@@ -232,7 +232,7 @@ func (s Scenario) Has(op Op) error {
 	switch op.Verb {
 	case VerbPlug, VerbUnplug, VerbRetrain:
 		return s.checkEnds(op)
-	case VerbSleep, VerbWake, VerbRestart:
+	case VerbSleep, VerbIdle, VerbWake, VerbRestart:
 		return s.checkMac(op.Owner)
 	case VerbSet:
 		return s.checkSet(op)

@@ -158,8 +158,10 @@ type Verb string
 //	unplug A.tb2
 //	retrain A.tb2 40G
 //	sleep A | wake A | restart A
+//	idle A
 //	set A.KEY VALUE
 //
+// Idle is sleep that comes by itself: it is refused while the Mac is kept awake.
 // A KEY is one of: rdma (off, on, on_after_restart), memory.used (a size),
 // memory.pressure, thermal, power (ac, battery, ups), battery (0 to 1),
 // gpu_use (0 to 1), watts, celsius,
@@ -173,6 +175,7 @@ const (
 	VerbUnplug  Verb = "unplug"
 	VerbRetrain Verb = "retrain"
 	VerbSleep   Verb = "sleep"
+	VerbIdle    Verb = "idle"
 	VerbWake    Verb = "wake"
 	VerbRestart Verb = "restart"
 	VerbSet     Verb = "set"
@@ -208,6 +211,7 @@ var forms = []form{
 	{VerbUnplug, "unplug A.tb2", 1, false},
 	{VerbRetrain, "retrain A.tb2 40G", 1, true},
 	{VerbSleep, "sleep A", 0, false},
+	{VerbIdle, "idle A", 0, false},
 	{VerbWake, "wake A", 0, false},
 	{VerbRestart, "restart A", 0, false},
 	{VerbSet, "set A.KEY VALUE", 0, false},

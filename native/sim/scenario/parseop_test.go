@@ -19,6 +19,7 @@ func TestParseOp(t *testing.T) {
 		"unplug studio-1.tb2":                 {Verb: VerbUnplug, Ends: []End{studio}},
 		"retrain studio-1.tb2 40G":            {Verb: VerbRetrain, Ends: []End{studio}, Speed: symmetric(40)},
 		" sleep A ":                           {Verb: VerbSleep, Owner: "A"},
+		"idle A":                              {Verb: VerbIdle, Owner: "A"},
 		"wake A":                              {Verb: VerbWake, Owner: "A"},
 		"restart A":                           {Verb: VerbRestart, Owner: "A"},
 		"set A.rdma on_after_restart":         {Verb: VerbSet, Owner: "A", Key: "rdma", Value: "on_after_restart"},

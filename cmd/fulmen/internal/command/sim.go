@@ -19,6 +19,7 @@ port 2; a hub's ports are DOCK.up and DOCK.1, DOCK.2, ...
   unplug A.tb2
   retrain A.tb2 40G
   sleep A
+  idle A             sleeps by itself, unless it is kept awake
   wake A
   restart A
   set A.KEY VALUE
@@ -51,7 +52,7 @@ and of a network, set NETWORK.KEY VALUE:
 func (r *run) simCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "sim CHANGE...", Short: "Change a simulated cluster: plug, unplug, set", Long: simHelp,
-		ValidArgs: []string{"plug", "unplug", "retrain", "sleep", "wake", "restart", "set"},
+		ValidArgs: []string{"plug", "unplug", "retrain", "sleep", "idle", "wake", "restart", "set"},
 		Example: "  fulmen sim plug studio-1.tb2 studio-2.tb1 80G\n  fulmen sim retrain studio-1.tb2 40G\n" +
 			"  fulmen sim set studio-2.rdma off",
 		Args: cobra.MinimumNArgs(1),

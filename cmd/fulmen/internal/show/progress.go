@@ -138,7 +138,9 @@ func failedBefore(j api.Job) string {
 }
 
 // failedWord is what became of an attempt.
-func failedWord(why api.Reason) string { return choose(why == api.ReasonPreempted, "was preempted", "failed") }
+func failedWord(why api.Reason) string {
+	return choose(why == api.ReasonPreempted, "was preempted", "failed")
+}
 
 // namesRank reports whether a sentence says of which rank it is.
 func namesRank(sentence string, rank int) bool {
