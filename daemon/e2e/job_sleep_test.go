@@ -52,7 +52,7 @@ func (j *jobs) testSleeps(t *testing.T) {
 	got := end(t, j.fulmen(t.Context(), at, "job", "stop", "--kill", batch.String()))
 	is.Equal(got.status, 0)
 	j.until(t, at, batch, "its end", after, hasEnded)
-	keptFor("while a request is open", 2500*time.Millisecond)
+	keptFor("while a request is open", 1600*time.Millisecond)
 	conn.Close()
 	eventually(t, "sleep", soon, func() bool { return idle() == nil })
 	job, _ := j.until(t, at, id, "end of the attempt", timeout, func(job api.Job, _ []api.Rank) bool { return !job.Attempts[0].EndedAt.IsZero() })

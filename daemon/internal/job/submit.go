@@ -189,9 +189,12 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	if err == nil && result.Plan == nil {
 		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a place in line")
 		defer cancel()
-		_, victims, _ := findPlace(self, before, runs, func(v queue.View) (api.Plan, error) {
+		found, victims, _ := findPlace(self, before, runs, func(v queue.View) (api.Plan, error) {
 			return j.cfg.Planner.Plan(ctx, spec, mlx, models, v)
 		})
+		if found.Wanted == nil && len(queue.ViewOf(before).Reserved) == 0 {
+			return result, nil // it has no place, whoever ends
+		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		result.Line = &api.LinePlace{Position: len(before) + 1, Before: j.lineJobsLocked(before, c.Principal), Preempts: j.lineJobsLocked(victims, c.Principal)}

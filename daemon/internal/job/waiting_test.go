@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -254,6 +255,61 @@ func (m *machine) idles(ref api.RankRef, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.procs[ref]
-	p.doc.IdleSince = api.TimeOf(since)
+	if p.doc.IdleSince = (api.Time{}); !since.IsZero() {
+		p.doc.IdleSince = api.TimeOf(since)
+	}
 	m.notify(p)
+}
+
+// A rank keeps its Mac awake, but that of a kept job that says otherwise, or is idle.
+func TestWhatKeepsAMacAwake(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		runs := func(kept bool, awake api.KeepAwake) api.RankRef {
+			r := program(words("sleep", "10h"), b)
+			r.Placement.GPU = api.GPUNone
+			r.Kept, r.KeepAwake = kept, awake
+			id := a.submits(r)
+			a.until(id, api.JobRunning, 10*time.Second)
+			pass(time.Second)
+			return api.RankRef{Job: id, Attempt: 1}
+		}
+		w.blind = true
+		var used atomic.Int32
+		b.Jobs.mu.Lock()
+		b.cfg.UseChanged = func() { used.Add(1) }
+		b.Jobs.mu.Unlock()
+		for _, c := range []struct {
+			kept                 bool
+			awake                api.KeepAwake
+			followed, used, idle bool
+		}{
+			{false, "", true, true, true},
+			{true, "", true, true, false},
+			{true, api.AwakeUsed, true, true, false},
+			{true, api.AwakeAlways, true, true, true},
+			{true, api.AwakeNever, false, false, false},
+		} {
+			ref := runs(c.kept, c.awake)
+			is.Equal(b.KeepsAwake(ref), c.followed) // of which nobody knows how it is used
+			is.Equal(a.KeepsAwake(ref), c.followed) // where another rank would be
+			before := used.Load()
+			b.idles(ref, time.Now())
+			pass(api.DefaultIdle - time.Minute)
+			is.Equal(b.KeepsAwake(ref), c.used)
+			is.Equal(used.Load(), before+1)
+			pass(2 * time.Minute)
+			is.Equal(b.KeepsAwake(ref), c.idle)
+			is.Equal(a.KeepsAwake(ref), c.idle)
+			is.Equal(used.Load(), before+2)
+			b.idles(ref, time.Time{})
+			pass(time.Second)
+			is.Equal(b.KeepsAwake(ref), c.used)
+			is.Equal(used.Load(), before+3)
+			is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: ref.Job, Kill: true}))
+			pass(time.Minute)
+		}
+		is.True(b.KeepsAwake(api.RankRef{Job: "jzzzzzzzz"})) // of which nothing is known yet
+	})
 }
