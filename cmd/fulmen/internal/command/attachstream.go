@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,22 +40,9 @@ func (a *attachment) watchJob(ctx context.Context, out chan<- jobChange) {
 		case <-ctx.Done():
 		}
 	}
-	err := a.again(ctx, func() (bool, error) {
-		first, changes, err := client.Stream[api.JobWatchResult, api.JobChanged](ctx, a.client, "job.watch", api.JobSelect{Job: a.job})
-		if err != nil {
-			return false, err
-		}
-		send(jobChange{JobChanged: api.JobChanged{Put: append([]api.Document{first.Job}, first.Ranks...)}})
-		for c, err := range changes {
-			if err != nil {
-				return true, err
-			}
-			send(jobChange{JobChanged: c})
-			if c.Terminal {
-				return true, nil
-			}
-		}
-		return true, ctx.Err()
+	err := a.followJob(ctx, a.client, a.job, func(c api.JobChanged) bool {
+		send(jobChange{JobChanged: c})
+		return c.Terminal
 	}, func(err error) { send(jobChange{interruption: err}) })
 	if err != nil {
 		send(jobChange{err: err})
@@ -102,10 +90,27 @@ func (a *attachment) print(p api.OutputPiece) error {
 	return a.lines.Write(p)
 }
 
+// followJob has take see a job's documents, and each change of them until it reports that this
+// was enough, also over another connection.
+func (r *run) followJob(ctx context.Context, c *client.Client, job api.JobID, take func(api.JobChanged) bool, interrupted func(error)) error {
+	return r.again(ctx, func() (bool, error) {
+		ctx, stop := context.WithCancel(ctx) // the subscription ends with it
+		defer stop()
+		first, changes, err := client.Stream[api.JobWatchResult, api.JobChanged](ctx, c, "job.watch", api.JobSelect{Job: job})
+		if err != nil {
+			return false, err
+		}
+		if take(api.JobChanged{Put: append([]api.Document{first.Job}, first.Ranks...)}) {
+			return true, nil
+		}
+		return true, cmp.Or(client.ToEnd(changes, take), ctx.Err())
+	}, interrupted)
+}
+
 // again does something that needs the daemon until it succeeds, fails for good,
 // or the daemon was away for too long. What it does reports whether it had begun;
 // the first failure after that is an interruption.
-func (a *attachment) again(ctx context.Context, do func() (bool, error), interrupted func(error)) error {
+func (r *run) again(ctx context.Context, do func() (bool, error), interrupted func(error)) error {
 	var since time.Time
 	pause := firstPause
 	for {
@@ -120,7 +125,7 @@ func (a *attachment) again(ctx context.Context, do func() (bool, error), interru
 		case since.IsZero():
 			since = time.Now()
 			interrupted(err)
-		case time.Since(since) > a.timeout:
+		case time.Since(since) > r.timeout:
 			return err
 		}
 		if !client.Pause(ctx, pause) {

@@ -141,33 +141,23 @@ func (r *run) serve(ctx context.Context, s service) error {
 // untilReady waits until a service is ready, and says on a terminal how far it is. Ctrl-C ends
 // the waiting, not the service.
 func (r *run) untilReady(ctx context.Context, c *client.Client, id api.JobID, names show.Names) error {
-	first, changes, err := client.Stream[api.JobWatchResult, api.JobChanged](ctx, c, "job.watch", api.JobSelect{Job: id})
-	if err != nil {
-		return err
-	}
 	var state jobState
-	isOver, shown := false, ""
+	shown := ""
 	line := r.workLine("")
 	defer line.clear()
-	take := func(documents ...api.Document) {
-		state.apply(documents)
-		if now := state.words(r.view(), names); now != shown && r.Terminal {
+	say := func(now string) {
+		if now != shown && r.Terminal {
 			shown = now
 			line.of(0)(now)
 		}
-		isOver = state.job.Phase.Ended() || show.IsReady(state.job)
 	}
-	take(append([]api.Document{first.Job}, first.Ranks...)...)
-	for change, err := range changes {
-		if !isOver && err == nil {
-			take(change.Put...)
-		}
-		switch {
-		case err != nil && !isOver:
-			return err
-		case isOver:
-			return serviceEnd(state.job, names)
-		}
+	err := r.followJob(ctx, c, id, func(change api.JobChanged) bool {
+		state.apply(change.Put)
+		say(state.words(r.view(), names))
+		return state.job.Phase.Ended() || show.IsReady(state.job)
+	}, func(err error) { say("interrupted: " + api.AsError(err).Message + " The service goes on; trying again.") })
+	if err != nil {
+		return err
 	}
 	return serviceEnd(state.job, names)
 }

@@ -65,6 +65,32 @@ func TestServe(t *testing.T) {
 	is.True(strings.Contains(r.called("instance.apply")[1], `"replace":true`))
 }
 
+// Who waits for a service goes on waiting when the daemon was started again, and need not be
+// there for its first change.
+func TestServeOverARestart(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	now := func(reason api.Reason) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		job := ready(reason)
+		f.job.Phase, f.job.Reason, f.job.Message, f.job.Attempt, f.job.Attempts = job.Phase, job.Reason, job.Message, job.Attempt, job.Attempts
+	}
+	now(api.ReasonNotReady)
+	r.app.Terminal = true
+	r.daemon.Always("instance.apply", api.InstanceApplyResult{JobApplyResult: api.JobApplyResult{Outcome: api.ApplyUnchanged, Job: jobA}, Name: "m", URL: served.URL})
+	r.daemon.Always("instance.list", api.InstanceListResult{Instances: []api.Instance{served}})
+	_, done := r.begin("serve", "org/m")
+	r.err.await(t, "not ready")
+	r.daemon.Drop()
+	r.err.await(t, "interrupted: ")
+	now("") // and no change follows
+	r.daemon.Drop()
+	is.Equal(<-done, api.ExitOK)
+	is.True(strings.HasPrefix(r.out.String(), "m is ready on mac-studio, mac-mini: http://127.0.0.1:9001\n"))
+}
+
 // What keeps a service from being declared, or ready.
 func TestServeFails(t *testing.T) {
 	is := is.New(t)
