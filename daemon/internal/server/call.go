@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func callOf(r *http.Request) *call {
 		for field, values := range r.URL.Query() {
 			given[field+"s"] = values // kind and node
 		}
-		return &call{"state.watch", given, true}
+		return &call{watchMethod, given, true}
 	case r.Method == http.MethodGet && name == "instances":
 		return &call{"instance.list", map[string]any{}, false}
 	case r.Method == http.MethodDelete && isInstance:
@@ -57,6 +58,8 @@ const (
 	eventStream = "text/event-stream"
 	// streamID is the id of the one request of a stream.
 	streamID = "1"
+	// watchMethod is the method whose stream can be resumed.
+	watchMethod = "state.watch"
 )
 
 // serveCall does one call. The connection ends with it, so that none is kept by whoever may
@@ -87,7 +90,11 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, l *link, what
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
-	c := newConn(s, &events{w: w, cancel: cancel}, l, ctx, cancel)
+	out := &events{w: w, cancel: cancel}
+	if what.isStream && what.method == watchMethod {
+		out.log = s.watched.open(who.uid, string(params), r.Header.Get("Last-Event-ID"))
+	}
+	c := newConn(s, out, l, ctx, cancel)
 	c.who = who
 	defer c.finish()
 	leave, err := s.admit(c)
@@ -145,7 +152,22 @@ func (s *Server) paramsOf(w http.ResponseWriter, r *http.Request, given map[stri
 func (c *conn) stream(result json.RawMessage) {
 	e := c.ws.(*events)
 	e.w.Header().Set("Content-Type", eventStream)
-	if err := e.event(c.ctx, c.server.config.Limits.WriteDeadline, "result", "", result); err != nil {
+	name, id := "result", ""
+	if e.log != nil {
+		var first stateChanged
+		_ = json.Unmarshal(result, &struct { // the daemon's own
+			*stateChanged
+			Docs *[]json.RawMessage `json:"docs"`
+		}{&first, &first.Put})
+		isResumed := e.log.old != nil
+		id = eventID(e.log.take(&first))
+		if isResumed {
+			first.Stale = append([]api.NodeID{}, first.Stale...) // also where there are none any more
+			name = "state.changed"
+			result, _ = json.Marshal(first) // as above
+		}
+	}
+	if err := e.event(c.ctx, c.server.config.Limits.WriteDeadline, name, id, result); err != nil {
 		return
 	}
 	c.mu.Lock()
@@ -165,9 +187,13 @@ func (c *conn) stream(result json.RawMessage) {
 type events struct {
 	w      http.ResponseWriter
 	cancel context.CancelCauseFunc
+	log    *watchLog // nil: it cannot be resumed
 }
 
-// Write sends a notification: an event of its name, with its number as its id.
+func eventID(id string) string { return "id: " + id + "\n" }
+
+// Write sends a notification: an event of its name, with its number as its id, or one by which
+// the stream can be resumed.
 func (e *events) Write(ctx context.Context, _ websocket.MessageType, message []byte) error {
 	var n struct {
 		Method string          `json:"method"`
@@ -182,8 +208,15 @@ func (e *events) Write(ctx context.Context, _ websocket.MessageType, message []b
 		return err
 	}
 	_ = json.Unmarshal(n.Params, &end) // the daemon's own
+	id := strconv.FormatUint(end.N, 10)
+	if e.log != nil {
+		var change stateChanged
+		_ = json.Unmarshal(n.Params, &change) // as above
+		id = e.log.take(&change)
+		n.Params, _ = json.Marshal(change) // it was JSON
+	}
 	until, _ := ctx.Deadline()
-	if err := e.event(ctx, time.Until(until), n.Method, fmt.Sprintf("id: %d\n", end.N), n.Params); err != nil {
+	if err := e.event(ctx, time.Until(until), n.Method, eventID(id), n.Params); err != nil {
 		return err
 	}
 	if end.Terminal || end.Lagged {

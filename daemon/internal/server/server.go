@@ -37,6 +37,7 @@ type Server struct {
 
 	background sync.WaitGroup // goroutines that outlive their connection
 	sockets    sync.WaitGroup // connections
+	watched    watchLogs
 	greeting   context.Context
 	ungreet    context.CancelFunc // ends connections that are not known yet
 
