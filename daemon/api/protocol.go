@@ -35,6 +35,11 @@ const (
 	PathAPI = "/v1"
 	// PathSchema is the JSON Schema of the API.
 	PathSchema = "/schema"
+	// PathOpenAPI is the same for the API over HTTP.
+	PathOpenAPI = PathAPI + "/openapi.json"
+	// PathInstances and PathWatch are the methods about instances, and state.watch as a stream.
+	PathInstances = PathAPI + "/instances"
+	PathWatch     = PathAPI + "/watch"
 	// PathDashboard is the dashboard's page.
 	PathDashboard = "/"
 	// PathAssets is the folder of what the page loads.

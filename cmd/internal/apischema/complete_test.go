@@ -25,7 +25,7 @@ var untraveled = []string{"ReasonInfo", "UninstallPlan", "UninstallItem", "Unins
 // struct, looked for in the source and not by the generator's own way.
 func TestEveryTagIsThere(t *testing.T) {
 	v := readSchema(t)
-	defs := v.root["$defs"].(map[string]any)
+	defs := v.Root["$defs"].(map[string]any)
 	c, script := readContract(t), string(readFile(t, typesFile))
 	files, err := filepath.Glob(apiFolder + "/*.go")
 	if err != nil {
@@ -91,16 +91,16 @@ func tagsOf(t *testing.T, name string) map[string][]string {
 func TestSchemaIsComplete(t *testing.T) {
 	is := is.New(t)
 	v := readSchema(t)
-	walk(v.root, nil, func(path []string, get func() any, _ func(any)) {
+	walk(v.Root, nil, func(path []string, get func() any, _ func(any)) {
 		if path[len(path)-1] != "$ref" {
 			return
 		}
 		target, isText := get().(string)
-		if _, ok := v.definition(target); isText && !ok {
+		if _, ok := v.Definition(target); isText && !ok {
 			t.Errorf("%s leads to %s, which is not there", strings.Join(path, "."), target)
 		}
 	})
-	for name, def := range v.root["$defs"].(map[string]any) {
+	for name, def := range v.Root["$defs"].(map[string]any) {
 		d := def.(map[string]any)
 		if text, _ := d["description"].(string); text == "" {
 			t.Errorf("%s has no description", name)
@@ -127,7 +127,7 @@ func TestSchemaIsComplete(t *testing.T) {
 func TestSchemaTables(t *testing.T) {
 	is := is.New(t)
 	v := readSchema(t)
-	table := func(name string) map[string]any { return v.root[name].(map[string]any) }
+	table := func(name string) map[string]any { return v.Root[name].(map[string]any) }
 	is.Equal(len(table("x-methods")), len(api.Methods()))
 	is.Equal(len(table("x-peer-methods")), len(api.PeerMethods()))
 	for _, m := range slices.Concat(api.Methods(), api.PeerMethods()) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/daemon/api/schematest"
 )
 
 // Where the committed files are.
@@ -35,14 +37,17 @@ func readFile(t *testing.T, name string) []byte {
 	return raw
 }
 
+// validator checks values against the schema.
+type validator struct{ schematest.Validator }
+
 // readSchema is the schema as it is made now.
 func readSchema(t *testing.T) validator {
 	t.Helper()
-	parsed, err := parse(readContract(t).schema())
+	parsed, err := schematest.Parse(readContract(t).schema())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return validator{parsed.(map[string]any)}
+	return validator{schematest.Validator{Root: parsed.(map[string]any)}}
 }
 
 func TestGeneratedFilesAreFresh(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/schematest"
 )
 
 // sample is a value of the golden files with the schema that it must fit.
@@ -31,7 +32,7 @@ func samples(t *testing.T, v validator) []sample {
 	var out []sample
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		value, err := parse(readFile(t, file))
+		value, err := schematest.Parse(readFile(t, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func samplesOf(t *testing.T, v validator, name string, value any) []sample {
 	case name == "message_peer_conn":
 		return one("PeerConn")
 	case group == "message":
-		return []sample{{name, v.root, value}}
+		return []sample{{name, v.Root, value}}
 	case name == "job_spec":
 		return one("JobSpec")
 	case name == "file_api":
@@ -91,10 +92,10 @@ func def2schema(name string) any { return map[string]any{"$ref": "#/$defs/" + na
 
 // row is a row of one of two tables.
 func (v validator) row(table, other, name string) map[string]any {
-	if row, ok := v.root[table].(map[string]any)[name].(map[string]any); ok {
+	if row, ok := v.Root[table].(map[string]any)[name].(map[string]any); ok {
 		return row
 	}
-	row, _ := v.root[other].(map[string]any)[name].(map[string]any)
+	row, _ := v.Root[other].(map[string]any)[name].(map[string]any)
 	return row
 }
 
@@ -102,7 +103,7 @@ func TestGoldenFilesFit(t *testing.T) {
 	v := readSchema(t)
 	all := samples(t, v)
 	for _, s := range all {
-		if err := v.check(s.schema, s.value, "$"); err != nil {
+		if err := v.Check(s.schema, s.value, "$"); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
 	}
@@ -128,7 +129,7 @@ func TestSpoiledLeavesAreRefused(t *testing.T) {
 			set(other(good))
 			defer set(good)
 			spoiled++
-			if v.check(s.schema, s.value, "$") == nil {
+			if v.Check(s.schema, s.value, "$") == nil {
 				t.Errorf("%s: %s may be %v", s.name, strings.Join(path, "."), other(good))
 			}
 		})
@@ -170,7 +171,7 @@ func TestUnknownFields(t *testing.T) {
 	try := func(s sample, want bool) {
 		add := func(path string, object map[string]any) {
 			object["next_version"] = []any{1.0}
-			if fits := v.check(s.schema, s.value, "$") == nil; fits != want {
+			if fits := v.Check(s.schema, s.value, "$") == nil; fits != want {
 				t.Errorf("%s: an unknown field at $%s fits: %v", s.name, path, fits)
 			}
 			delete(object, "next_version")
@@ -224,11 +225,11 @@ func TestSpoiledValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(text string) error {
-				value, err := parse([]byte(text))
+				value, err := schematest.Parse([]byte(text))
 				if err != nil {
 					t.Fatal(err)
 				}
-				return v.check(def2schema(c.def), value, "$")
+				return v.Check(def2schema(c.def), value, "$")
 			}
 			if err := check(c.good); err != nil {
 				t.Error(err)
@@ -257,7 +258,7 @@ func TestSpoiledDocuments(t *testing.T) {
 					delete(spoiled, name)
 				}
 			}
-			if v.check(s.schema, spoiled, "$") == nil {
+			if v.Check(s.schema, spoiled, "$") == nil {
 				t.Errorf("%s: a document with %v fits", s.name, change)
 			}
 		}
@@ -268,7 +269,7 @@ func TestSpoiledDocuments(t *testing.T) {
 			}
 			set(other(good))
 			defer set(good)
-			if v.check(s.schema, doc, "$") == nil {
+			if v.Check(s.schema, doc, "$") == nil {
 				t.Errorf("%s: %s may be %v", s.name, strings.Join(path, "."), other(good))
 			}
 		})

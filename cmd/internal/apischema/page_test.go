@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/schematest"
 )
 
 // fence is a fenced block of a page; client is the file's name that the comment
@@ -57,7 +58,7 @@ func TestPageMessages(t *testing.T) {
 			continue
 		}
 		for line := range strings.Lines(f.text) {
-			value, err := parse([]byte(line))
+			value, err := schematest.Parse([]byte(line))
 			if err != nil {
 				if !strings.Contains(line, "...") {
 					t.Errorf("not JSON, and nothing is left out: %s", line)
@@ -65,12 +66,12 @@ func TestPageMessages(t *testing.T) {
 				continue
 			}
 			whole++
-			if err := v.check(v.root, value, "$"); err != nil {
+			if err := v.Check(v.Root, value, "$"); err != nil {
 				t.Errorf("%v: %s", err, line)
 			}
 			message := value.(map[string]any)
 			row := v.row("x-methods", "x-notifications", message["method"].(string))
-			if err := v.check(row["params"], message["params"], "params"); err != nil {
+			if err := v.Check(row["params"], message["params"], "params"); err != nil {
 				t.Errorf("%v: %s", err, line)
 			}
 		}

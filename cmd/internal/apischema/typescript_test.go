@@ -15,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/schematest"
 )
 
 // Where what uses the types is kept, and the compiler that the dashboard pins.
@@ -73,7 +74,7 @@ func goldenStatements(t *testing.T) []string {
 		out = append(out, fmt.Sprintf("export const v%d: %s = %s;\n", len(out), typ, raw))
 	}
 	golden := func(name string) any {
-		value, err := parse(readFile(t, apiFolder+"/testdata/golden/"+name+".json"))
+		value, err := schematest.Parse(readFile(t, apiFolder+"/testdata/golden/"+name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}

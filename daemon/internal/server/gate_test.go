@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/matryer/is"
@@ -28,4 +29,12 @@ func TestAnAccountPushesOutItsOwn(t *testing.T) {
 	is.True(g.enter(late) == flood[97])
 	g.release(honest)
 	is.Equal(g.half, []*link{flood[98], flood[99], late})
+}
+
+// MethodOf is the method that a request calls.
+func MethodOf(r *http.Request) string {
+	if c := callOf(r); c != nil {
+		return c.method
+	}
+	return ""
 }

@@ -44,6 +44,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == api.PathSchema && s.config.Schema != nil:
 		w.Header().Set("Content-Type", "application/schema+json")
 		_, _ = w.Write(s.config.Schema) // the client may be gone
+	case path == api.PathOpenAPI && s.config.Schema != nil:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(api.OpenAPI()) // as above
 	case path == api.PathMetrics && s.config.Metrics != nil:
 		s.serveMetrics(w, r, l)
 	case path == api.PathDashboard, strings.HasPrefix(path, api.PathAssets):

@@ -155,7 +155,9 @@ func (r *run) untilReady(ctx context.Context, c *client.Client, id api.JobID, na
 		state.apply(change.Put)
 		say(state.words(r.view(), names))
 		return state.job.Phase.Ended() || show.IsReady(state.job)
-	}, func(err error) { say("interrupted: " + api.AsError(err).Message + " The service goes on; trying again.") })
+	}, func(err error) {
+		say("interrupted: " + api.AsError(err).Message + " The service goes on; trying again.")
+	})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package main
+// Package schematest checks values against JSON Schema in tests, by itself and as OpenAPI has it.
+package schematest
 
 import (
 	"encoding/json"
@@ -12,18 +13,19 @@ import (
 	"unicode/utf8"
 )
 
-// validator checks values against the part of JSON Schema 2020-12 that the
+// Validator checks values against the part of JSON Schema 2020-12 that the
 // schema uses. A keyword that it does not know is an error, so that none is
 // passed over in silence.
-type validator struct {
-	root map[string]any
+type Validator struct {
+	// Root has the definitions.
+	Root map[string]any
 }
 
 // annotations are keywords that say something to readers and check nothing.
 var annotations = []string{"$schema", "$id", "$defs", "title", "description", "default", "format", "contentEncoding"}
 
-// check gives the first thing that is wrong with a value, as its path and why.
-func (v validator) check(schema, value any, path string) error {
+// Check gives the first thing that is wrong with a value, as its path and why.
+func (v Validator) Check(schema, value any, path string) error {
 	if yes, ok := schema.(bool); ok {
 		if !yes {
 			return fmt.Errorf("%s must not be there", path)
@@ -45,15 +47,15 @@ func (v validator) check(schema, value any, path string) error {
 	return nil
 }
 
-func (v validator) keyword(keyword string, schema map[string]any, value any, path string) error {
+func (v Validator) keyword(keyword string, schema map[string]any, value any, path string) error {
 	arg := schema[keyword]
 	switch keyword {
 	case "$ref":
-		def, ok := v.definition(arg.(string))
+		def, ok := v.Definition(arg.(string))
 		if !ok {
 			return fmt.Errorf("%s: %s is not defined", path, arg)
 		}
-		return v.check(def, value, path)
+		return v.Check(def, value, path)
 	case "type":
 		return v.types(arg, value, path)
 	case "const", "enum":
@@ -70,25 +72,31 @@ func (v validator) keyword(keyword string, schema map[string]any, value any, pat
 		return v.several(keyword, arg.([]any), value, path)
 	case "if":
 		branch := schema["then"]
-		if v.check(arg, value, path) != nil {
+		if v.Check(arg, value, path) != nil {
 			branch = schema["else"]
 		}
 		if branch == nil {
 			return nil
 		}
-		return v.check(branch, value, path)
+		return v.Check(branch, value, path)
 	case "then", "else":
 		return nil
 	}
 	return fmt.Errorf("%s: the keyword %q is not known here", path, keyword)
 }
 
-func (v validator) definition(ref string) (any, bool) {
-	def, ok := v.root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")]
-	return def, ok
+// Definition is what a reference within the document names.
+func (v Validator) Definition(ref string) (any, bool) {
+	at, isWithin := strings.CutPrefix(ref, "#/")
+	var here any = v.Root
+	for name := range strings.SplitSeq(at, "/") {
+		fields, _ := here.(map[string]any)
+		here = fields[name]
+	}
+	return here, isWithin && here != nil
 }
 
-func (v validator) types(arg, value any, path string) error {
+func (v Validator) types(arg, value any, path string) error {
 	list, ok := arg.([]any)
 	if !ok {
 		list = []any{arg}
@@ -115,7 +123,7 @@ func (v validator) types(arg, value any, path string) error {
 	return fmt.Errorf("%s is %s, not %v", path, have, arg)
 }
 
-func (v validator) words(arg, value any, path string) error {
+func (v Validator) words(arg, value any, path string) error {
 	list, ok := arg.([]any)
 	if !ok {
 		list = []any{arg}
@@ -128,7 +136,7 @@ func (v validator) words(arg, value any, path string) error {
 	return fmt.Errorf("%s is %v, not one of %v", path, value, list)
 }
 
-func (v validator) text(keyword string, arg, value any, path string) error {
+func (v Validator) text(keyword string, arg, value any, path string) error {
 	text, ok := value.(string)
 	if !ok {
 		return nil
@@ -142,7 +150,7 @@ func (v validator) text(keyword string, arg, value any, path string) error {
 	return nil
 }
 
-func (v validator) number(keyword string, bound float64, value any, path string) error {
+func (v Validator) number(keyword string, bound float64, value any, path string) error {
 	n, ok := value.(float64)
 	if ok && (keyword == "minimum" && n < bound || keyword == "maximum" && n > bound) {
 		return fmt.Errorf("%s is %v, beyond the %s of %v", path, n, keyword, bound)
@@ -150,7 +158,7 @@ func (v validator) number(keyword string, bound float64, value any, path string)
 	return nil
 }
 
-func (v validator) list(keyword string, arg, value any, path string) error {
+func (v Validator) list(keyword string, arg, value any, path string) error {
 	list, ok := value.([]any)
 	if !ok {
 		return nil
@@ -160,7 +168,7 @@ func (v validator) list(keyword string, arg, value any, path string) error {
 		return fmt.Errorf("%s has %d elements, against %s %v", path, len(list), keyword, arg)
 	case keyword == "items":
 		for i, e := range list {
-			if err := v.check(arg, e, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := v.Check(arg, e, fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}
@@ -168,7 +176,7 @@ func (v validator) list(keyword string, arg, value any, path string) error {
 	return nil
 }
 
-func (v validator) object(keyword string, schema map[string]any, value any, path string) error {
+func (v Validator) object(keyword string, schema map[string]any, value any, path string) error {
 	fields, ok := value.(map[string]any)
 	if !ok {
 		return nil
@@ -184,7 +192,7 @@ func (v validator) object(keyword string, schema map[string]any, value any, path
 	case "properties":
 		for name, property := range properties {
 			if field, ok := fields[name]; ok {
-				if err := v.check(property, field, path+"."+name); err != nil {
+				if err := v.Check(property, field, path+"."+name); err != nil {
 					return err
 				}
 			}
@@ -192,7 +200,7 @@ func (v validator) object(keyword string, schema map[string]any, value any, path
 	case "additionalProperties":
 		for name, field := range fields {
 			if _, ok := properties[name]; !ok {
-				if err := v.check(schema[keyword], field, path+"."+name); err != nil {
+				if err := v.Check(schema[keyword], field, path+"."+name); err != nil {
 					return err
 				}
 			}
@@ -201,11 +209,11 @@ func (v validator) object(keyword string, schema map[string]any, value any, path
 	return nil
 }
 
-func (v validator) several(keyword string, list []any, value any, path string) error {
+func (v Validator) several(keyword string, list []any, value any, path string) error {
 	var last error
 	fits := 0
 	for _, schema := range list {
-		if err := v.check(schema, value, path); err != nil {
+		if err := v.Check(schema, value, path); err != nil {
 			last = err
 		} else {
 			fits++
@@ -220,8 +228,8 @@ func (v validator) several(keyword string, list []any, value any, path string) e
 	return nil
 }
 
-// parse reads JSON as the validator takes it.
-func parse(raw []byte) (out any, err error) {
+// Parse reads JSON as the validator takes it.
+func Parse(raw []byte) (out any, err error) {
 	err = json.Unmarshal(raw, &out)
 	return out, err
 }
