@@ -23,10 +23,14 @@ type Probes struct {
 	Liveness *Probe `json:"liveness,omitempty"`
 }
 
-// Probe is one of them: an HTTP request where it has a path, else a connection.
+// Probe is one of them: a command where it has one, an HTTP request where it has a path, else a
+// connection.
 type Probe struct {
+	// Command is run beside rank 0, as its account and with its directory and environment; exit
+	// code 0 is success. There is no shell, and no port.
+	Command []string `json:"command,omitempty"`
 	// Port is where the program listens.
-	Port int `json:"port"`
+	Port int `json:"port,omitempty"`
 	// Path is what is asked for, with its query, such as /health. 200 to 399 is success.
 	Path string `json:"path,omitempty"`
 	// Body is JSON that is posted there, such as a real request; without one it is a GET.

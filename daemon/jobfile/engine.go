@@ -93,7 +93,10 @@ func Serve(r *api.JobRequest, port int, sharding api.Sharding) {
 		r.Probes = &api.Probes{Readiness: &api.Probe{}}
 	}
 	for _, p := range r.Probes.All() {
-		if p.Port == 0 {
+		for i, word := range p.Command {
+			p.Command[i] = strings.ReplaceAll(word, "{port}", number)
+		}
+		if p.Port == 0 && len(p.Command) == 0 {
 			p.Port = port
 		}
 	}

@@ -105,7 +105,11 @@ func checkProbes(all *api.Probes) error {
 	for name, p := range all.All() {
 		field := "request.probes." + name
 		switch u, err := url.ParseRequestURI(p.Path); {
-		case p.Port < 1 || p.Port > 65535:
+		case len(p.Command) > 0 && (p.Port != 0 || p.Path != "" || p.Body != ""):
+			return bad(field+".command", "Make another probe of what is asked at the port.", "it stands beside a port, a path or a body")
+		case len(p.Command) > 0 && (p.Command[0] == "" || p.Command[0][0] == '-' || strings.Contains(p.Command[0], "=")):
+			return bad(field+".command", "Begin it with a program, such as python or ./check.", "%.80q is not a program", p.Command[0])
+		case len(p.Command) == 0 && (p.Port < 1 || p.Port > 65535):
 			return bad(field+".port", "Use 1 to 65535.", "%d is not a port", p.Port)
 		case p.Path != "" && (err != nil || p.Path[0] != '/' || u.Host != ""):
 			return bad(field+".path", "Begin it with a slash, as in /health.", "%.80q is not a path", p.Path)
@@ -120,7 +124,7 @@ func checkProbes(all *api.Probes) error {
 		case !(p.TimeoutS == 0 || p.TimeoutS >= 0.1 && p.TimeoutS <= maxProbeS):
 			return bad(field+".timeout_s", fmt.Sprintf("Use 0.1 to %d, or 0 for the default.", maxProbeS), "%g is out of range", p.TimeoutS)
 		}
-		if err := cmp.Or(checkText(field+".path", p.Path, maxText), checkText(field+".body", p.Body, maxProbeBody)); err != nil {
+		if err := cmp.Or(checkText(field+".path", p.Path, maxText), checkText(field+".command", strings.Join(p.Command, " "), maxProbeBody), checkText(field+".body", p.Body, maxProbeBody)); err != nil {
 			return err
 		}
 	}

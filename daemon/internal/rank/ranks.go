@@ -55,6 +55,8 @@ type held struct {
 
 	silence silence
 
+	probes []*probing // that its shim is to make
+
 	printed  int64  // bytes, as its shim told last
 	logBytes *int64 // what its output took when it was looked at after its end; nil = it was not
 

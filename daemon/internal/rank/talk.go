@@ -37,6 +37,11 @@ func (t *talk) send(request shimproto.Request) error { return t.conn.Send(reques
 
 // hello greets the shim and asks how the rank is, without waiting in between.
 func (t *talk) hello() error {
+	t.mu.Lock()
+	for _, p := range t.h.probes { // whose answer went with the connection before
+		p.re = 0
+	}
+	t.mu.Unlock()
 	err := t.send(shimproto.Hello{RequestHeader: t.header(), Ref: shimRef(t.h.ref()), Versions: shimproto.OwnVersions(), PID: os.Getpid()})
 	if err != nil {
 		return err
@@ -50,7 +55,13 @@ func (t *talk) notify() error {
 	lease, o, now := t.h.lease, t.h.order, t.cfg.Clock.Boot()
 	unsaved := t.h.unsaved
 	t.h.unsaved = false
+	probes := t.newProbesLocked()
 	t.mu.Unlock()
+	for _, request := range probes {
+		if err := t.send(request); err != nil {
+			return err
+		}
+	}
 	if unsaved {
 		t.keep()
 	}
@@ -110,12 +121,17 @@ func (t *talk) receive(reply shimproto.Reply) error {
 	case shimproto.Status:
 		t.learn(uint64(m.Epoch))
 		t.status(m)
+	case shimproto.Probed:
+		t.probed(m)
 	case shimproto.Refusal:
 		if m.Reason == shimproto.RefuseStaleEpoch && uint64(m.Epoch) > t.epoch(t.h.Doc.Job) {
 			// This daemon forgot a newer home when it was restarted; nobody of the
 			// former one is served from here on.
 			t.learn(uint64(m.Epoch))
 			return t.hello()
+		}
+		if t.probed(shimproto.Probed{Re: m.Re, NotStarted: &shimproto.Cause{Reason: string(m.Reason), Message: m.Message}}) {
+			return nil
 		}
 		return fmt.Errorf("the shim refuses: %w", m)
 	}

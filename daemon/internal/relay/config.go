@@ -1,11 +1,13 @@
 package relay
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"log/slog"
 	"net/netip"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
@@ -51,6 +53,8 @@ type Ranks interface {
 	SetReady(rank api.RankRef, isReady bool, why string)
 	// SetIdle says since when nothing is asked of it; zero while something is.
 	SetIdle(rank api.RankRef, since api.Time)
+	// Probe has a command run beside it; its error is a part of a sentence.
+	Probe(ctx context.Context, rank api.RankRef, command []string, within time.Duration) error
 	// EndUnanswered ends one of which a probe has failed for good.
 	EndUnanswered(rank api.RankRef, message string) error
 }

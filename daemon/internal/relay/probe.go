@@ -111,7 +111,7 @@ func (r *prober) repeat(ctx context.Context, p api.Probe, soon time.Duration, to
 
 // probe makes a probe once. Its error is a part of a sentence.
 func (s *served) probe(p api.Probe) error {
-	within := cmp.Or(api.Seconds(p.TimeoutS), probeTimeout)
+	within := timeoutOf(p)
 	ctx, cancel := native.WithTimeout(s.ctx, s.relay.cfg.Clock, within, "an answer to a probe")
 	defer cancel()
 	what := fmt.Sprintf("a connection to port %d", p.Port)
@@ -163,6 +163,8 @@ func (s *served) ask(ctx context.Context, p api.Probe) (status int, err error) {
 	}
 	return response.StatusCode, nil
 }
+
+func timeoutOf(p api.Probe) time.Duration { return cmp.Or(api.Seconds(p.TimeoutS), probeTimeout) }
 
 func method(p api.Probe) string {
 	if p.Body != "" {

@@ -131,7 +131,12 @@ func (r *Relay) Spawned(ref api.RankRef) {
 	}
 	s := r.serve(ref, pid, ports, func(open []int) { r.cfg.Ranks.SetPorts(ref, open) }, settleOf(spec), func(since api.Time) { r.cfg.Ranks.SetIdle(ref, since) })
 	if s != nil && spec.Probes != nil {
-		go (&prober{Relay: r, rank: ref, try: s.probe}).run(s.ctx, *spec.Probes)
+		go (&prober{Relay: r, rank: ref, try: func(p api.Probe) error {
+			if len(p.Command) > 0 {
+				return r.cfg.Ranks.Probe(s.ctx, ref, p.Command, timeoutOf(p))
+			}
+			return s.probe(p)
+		}}).run(s.ctx, *spec.Probes)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -53,6 +54,7 @@ func (r *ranksHere) SetReady(_ api.RankRef, isReady bool, why string) {
 	r.ready <- fmt.Sprintf("%v %s", isReady, why)
 }
 
+func (r *ranksHere) Probe(context.Context, api.RankRef, []string, time.Duration) error { return nil }
 func (r *ranksHere) EndUnanswered(_ api.RankRef, message string) error {
 	r.ready <- "end: " + message
 	return nil

@@ -3804,8 +3804,10 @@ export interface PriorityMax {
 
 /** Probe is one of them: an HTTP request where it has a path, else a connection. */
 export interface Probe {
+  /** Run beside rank 0, as its account and with its directory and environment; exit code 0 is success. There is no shell, and no port. */
+  command?: string[];
   /** Where the program listens. */
-  port: number;
+  port?: number;
   /** What is asked for, with its query, such as /health. 200 to 399 is success. */
   path?: string;
   /** JSON that is posted there, such as a real request; without one it is a GET. */
@@ -3818,10 +3820,15 @@ export interface Probe {
   failure_threshold?: number;
 }
 
-/** Probe is one of them: an HTTP request where it has a path, else a connection. */
+/**
+ * Probe is one of them: a command where it has one, an HTTP request where it has a path, else a
+ * connection.
+ */
 export interface ProbeParams {
+  /** Run beside rank 0, as its account and with its directory and environment; exit code 0 is success. There is no shell, and no port. */
+  command?: string[];
   /** Where the program listens. */
-  port: number;
+  port?: number;
   /** What is asked for, with its query, such as /health. 200 to 399 is success. */
   path?: string;
   /** JSON that is posted there, such as a real request; without one it is a GET. */

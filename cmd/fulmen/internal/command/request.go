@@ -283,16 +283,24 @@ func (w *wanted) streams(out *api.JobRequest, a App) error {
 	return nil
 }
 
-// probe takes PORT, or PORT/PATH.
+// probe takes PORT, PORT/PATH, or exec: and a command.
 func (w *wanted) probe(flag, text string) error {
-	number, path, isHTTP := strings.Cut(text, "/")
-	port, err := strconv.Atoi(number)
-	if err != nil {
-		return usage("write it as 8080/health, or 8080 for a connection alone")
+	one := &api.Probe{}
+	if command, isCommand := strings.CutPrefix(text, "exec:"); isCommand {
+		one.Command = strings.Fields(command)
+	} else {
+		number, path, isHTTP := strings.Cut(text, "/")
+		port, err := strconv.Atoi(number)
+		if err != nil {
+			return usage("write it as 8080/health, or 8080 for a connection alone, or as exec:COMMAND")
+		}
+		one.Port = port
+		if isHTTP {
+			one.Path = "/" + path
+		}
 	}
-	one := &api.Probe{Port: port}
-	if isHTTP {
-		one.Path = "/" + path
+	if one.Port == 0 && len(one.Command) == 0 {
+		return usage("name a port or a command, as in 8080/health or exec:./check")
 	}
 	if w.job.Probes == nil {
 		w.job.Probes = &api.Probes{}
@@ -478,9 +486,9 @@ func (w *wanted) streamFlags(c *cobra.Command) {
 	f.StringVar((*string)(&w.job.KeepAwake), "keep-awake", "", "with --keep: when its Macs are kept awake: always, used (default), never")
 	words(c, "keep-awake", api.KeepAwake("").Values())
 	for name, usage := range map[string]string{
-		"startup-probe":   "try rank 0's PORT, or GET PORT/PATH, until it answers; end the job where it never does",
-		"readiness-probe": "the same all the time, as PORT or PORT/PATH: the job is ready while it answers",
-		"liveness-probe":  "the same, as PORT or PORT/PATH: the attempt ends where it fails 3 times in a row",
+		"startup-probe":   "try rank 0's PORT, GET PORT/PATH or exec:COMMAND until it succeeds; end the job where it never does",
+		"readiness-probe": "the same all the time, as PORT, PORT/PATH or exec:COMMAND: the job is ready while it succeeds",
+		"liveness-probe":  "the same, as PORT, PORT/PATH or exec:COMMAND: the attempt ends where it fails 3 times in a row",
 	} {
 		f.Func(name, usage, func(text string) error { return w.probe(name, text) })
 	}

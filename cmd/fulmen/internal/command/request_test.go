@@ -103,6 +103,9 @@ func TestRequest(t *testing.T) {
 		{"--stdin none x", func(r *api.JobRequest) { r.Program.Stdin = api.StdinNone }},
 		{"-t x", func(r *api.JobRequest) { r.Program.Stdin, r.Program.Terminal = api.StdinRank0, true }},
 		{"-d x", func(r *api.JobRequest) { r.Program.Stdin, r.Detached = api.StdinNone, true }},
+		{"--startup-probe 80/health --readiness-probe 80 --liveness-probe exec:./check x", func(r *api.JobRequest) {
+			r.Probes = &api.Probes{Startup: &api.Probe{Port: 80, Path: "/health"}, Readiness: &api.Probe{Port: 80}, Liveness: &api.Probe{Command: []string{"./check"}}}
+		}},
 		{"--publish 8080 --publish lan:8081 x", func(r *api.JobRequest) { r.Publish = []api.Publish{{Port: 8080}, {Port: 8081, LAN: true}} }},
 		{"--retries 2 --max-attempts 1 --allow-mixed --allow-solo --keep-output x", func(r *api.JobRequest) {
 			r.Retries, r.MaxAttempts, r.AllowMixed, r.AllowSolo, r.Output = 2, 1, true, true, api.OutputKeep
@@ -166,6 +169,8 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"--model m --sharding rows x":                           "--sharding must be one of tensor, pipeline",
 		"--env 1A=2 x":                                          "NAME or NAME=VALUE",
 		"--env NOT_SET x":                                       "NOT_SET is not set here",
+		"--startup-probe health x":                              "8080/health",
+		"--startup-probe exec: x":                               "exec:./check",
 		"--publish http x":                                      "PORT or lan:PORT",
 		"--publish 70000 x":                                     "from 1 to 65535",
 		"--label a x":                                           "KEY=VALUE",

@@ -38,6 +38,21 @@ func TestTheProgramHasTheRightsOfItsAccountAlone(t *testing.T) {
 	is.True(strings.Contains(h.output("err.1"), "Permission denied"))
 }
 
+// A probe is a command of the account's too, and not of the shim's.
+func TestAProbeHasTheRightsOfTheAccountAlone(t *testing.T) {
+	needRoot(t)
+	t.Parallel()
+	is := is.New(t)
+	spec := specOf(t, "sleep 1000")
+	spec.User = &nobody
+	d, _ := hold(t, spec).attach(3)
+	d.running(3)
+	d.probe("grep -E '^(Uid|Groups|CapEff):' /proc/self/status; echo x >/dev/stdout; cat '"+spec.Folder+"/spec.json' 2>/dev/null", 60)
+	got := d.probed()
+	is.Equal(*got.Code, 1)
+	is.Equal(got.Printed, "Uid:\t65534\t65534\t65534\t65534\nGroups:\t12345 65534 \nCapEff:\t0000000000000000\nx\n")
+}
+
 func TestPathsAreOpenedWithTheRightsOfTheAccount(t *testing.T) {
 	needRoot(t)
 	secret, err := os.MkdirTemp("", "root")

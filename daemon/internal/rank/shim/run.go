@@ -79,7 +79,7 @@ func newShim(folder string, spec shimproto.Spec, clock native.Clock, report io.W
 	s := &shim{
 		folder: folder, spec: spec, clock: clock, report: report, events: make(chan func()), over: make(chan struct{}),
 		fence:    shimproto.NewFence(spec.Ref, spec.Epoch, shimproto.OwnVersions()),
-		sessions: map[*session]struct{}{}, phase: shimproto.PhaseStarting, began: clock.Boot(),
+		sessions: map[*session]struct{}{}, probes: map[int]*probe{}, strays: map[int]syscall.WaitStatus{}, phase: shimproto.PhaseStarting, began: clock.Boot(),
 	}
 	s.record = shimproto.ExitRecord{Ref: spec.Ref, Epoch: spec.Epoch, StartedAt: native.Stamp(clock.Now())}
 	return s
@@ -160,7 +160,7 @@ func (s *shim) begin() (err error) {
 	s.armLease(s.spec.LeaseS)
 	s.kills = native.CountMemoryKills().Group
 	go func() {
-		pid, err := start(s.spec, s.streams)
+		pid, err := start(s.spec, s.streams, nil)
 		if err == nil {
 			s.guard.watch(pid)
 		}

@@ -135,6 +135,9 @@ func (s *shim) answer(c *session, request shimproto.Request) {
 		}
 	case shimproto.Resize:
 		s.resize(r.Terminal)
+	case shimproto.Probe:
+		s.probe(c, r)
+		return
 	case shimproto.Stop:
 		s.stop(r.Epoch, r.GraceS, r.Cause)
 	}

@@ -59,6 +59,10 @@ type shim struct {
 	hang     native.Timer // of a terminal
 	kills    int64        // [native.MemoryKills]'s of the group when the program started
 
+	probes   map[int]*probe             // by process
+	starting int                        // those whose process is not known yet
+	strays   map[int]syscall.WaitStatus // ended meanwhile, of processes that nobody knows
+
 	reaped    bool          // the program was
 	reapedAt  time.Duration // when
 	finishing bool
@@ -174,6 +178,7 @@ func (s *shim) stop(asked int64, grace float64, cause shimproto.Cause) {
 // terminate does what stop has noted.
 func (s *shim) terminate() {
 	s.phase = shimproto.PhaseEnding
+	s.killProbes()
 	if s.stopping {
 		s.family.signal(syscall.SIGTERM)
 		// A stopped process does nothing about a signal before it goes on.
@@ -234,6 +239,7 @@ func (s *shim) killNow() {
 	if !s.reaped {
 		s.family.signal(syscall.SIGKILL)
 	}
+	s.killProbes()
 	left := s.family.kill()
 	if s.reaped && (!left || s.clock.Boot()-s.reapedAt > hopeless) {
 		if left {
@@ -270,6 +276,10 @@ func (s *shim) reap() {
 			s.ended(status, usage)
 		case pid == s.guard.pid:
 			s.replaceGuard()
+		case s.probes[pid] != nil:
+			s.probes[pid].ended(status)
+		case s.starting > 0:
+			s.strays[pid] = status
 		}
 	}
 	switch {

@@ -39,7 +39,7 @@ func adopt() error { return nil }
 // the shim the account's rights already (UserName, InitGroups); checkAccount
 // sees to that. A shim that is root all the same lets the system take them
 // between fork and exec, where any failure ends the start.
-func start(spec shimproto.Spec, s *streams) (int, error) {
+func start(spec shimproto.Spec, s *streams, _ <-chan struct{}) (int, error) {
 	if err := checkAccount(spec.User); err != nil {
 		return 0, err
 	}

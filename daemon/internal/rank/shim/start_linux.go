@@ -45,7 +45,8 @@ func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) 
 // belong to a thread on Linux, and PR_SET_PDEATHSIG means the thread that forked.
 // So the rights are checked, before any path of the spec is opened, by the
 // very thread that opens them.
-func start(spec shimproto.Spec, s *streams) (int, error) {
+// It lives until over, where that is not nil, says that the program has ended.
+func start(spec shimproto.Spec, s *streams, over <-chan struct{}) (int, error) {
 	if err := checkAccount(spec.User); err != nil {
 		return 0, err
 	}
@@ -68,7 +69,7 @@ func start(spec shimproto.Spec, s *streams) (int, error) {
 			r.pid, r.err = execute(spec, s, sys)
 		}
 		started <- r
-		select {} // the thread's end would be the program's
+		<-over // the thread's end would be the program's
 	}()
 	r := <-started
 	return r.pid, r.err

@@ -32,6 +32,7 @@ func requests() map[string]Request {
 		"stop":   Stop{RequestHeader: header(3), GraceS: 10, Cause: Cause{Reason: "stopped_by_person", Message: "ada stopped it"}},
 		"resize": Resize{RequestHeader: header(5), Terminal: Terminal{Rows: 50, Columns: 132}},
 		"status": Query{RequestHeader: header(4)},
+		"probe":  Probe{RequestHeader: header(6), Command: []string{"./check", "--fast"}, TimeoutS: 5},
 	}
 }
 
@@ -45,6 +46,7 @@ func replies() map[string]Reply {
 		"input-taken":     InputTaken{Bytes: 4096},
 		"exit-usage":      Exit{Record: records()["exit-code"]},
 		"exit":            Exit{Record: records()["exit-signal"]},
+		"probed":          Probed{Re: 6, Code: new(3), Printed: "not yet\n"},
 		"refused":         Refusal{Re: 2, Epoch: 4, Reason: RefuseStaleEpoch, Message: "epoch 3 is over, this is epoch 4"},
 	}
 }

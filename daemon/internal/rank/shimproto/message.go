@@ -50,6 +50,8 @@ func DecodeRequest(line []byte) (Request, error) {
 		return decodeAs[Resize](line)
 	case Query{}.messageType():
 		return decodeAs[Query](line)
+	case Probe{}.messageType():
+		return decodeAs[Probe](line)
 	}
 	return nil, &UnknownTypeError{Type: kind}
 }
@@ -67,6 +69,8 @@ func DecodeReply(line []byte) (Reply, error) {
 		return decodeAs[Status](line)
 	case Exit{}.messageType():
 		return decodeAs[Exit](line)
+	case Probed{}.messageType():
+		return decodeAs[Probed](line)
 	case InputTaken{}.messageType():
 		return decodeAs[InputTaken](line)
 	case Refusal{}.messageType():
@@ -106,8 +110,8 @@ func RequestID(line []byte) uint64 {
 	return numbered.ID
 }
 
-// Request is what a daemon says to a shim: [Hello], [Renew], [Stop], [Resize] or
-// [Query].
+// Request is what a daemon says to a shim: [Hello], [Renew], [Stop], [Resize],
+// [Query] or [Probe].
 type Request interface {
 	message
 	// Header returns the request's number and the epoch it acts for.
@@ -245,7 +249,7 @@ func checkPID(pid int) error {
 	return nil
 }
 
-// Reply is what a shim says to a daemon: [Greeting], [Status], [Exit], [Refusal],
+// Reply is what a shim says to a daemon: [Greeting], [Status], [Exit], [Probed], [Refusal],
 // or on the socket of the input [InputTaken].
 type Reply interface{ message }
 
