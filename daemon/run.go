@@ -18,6 +18,7 @@ import (
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/logs"
+	"fulmen/daemon/internal/methods"
 	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
@@ -84,6 +85,7 @@ type daemon struct {
 	ranks       *rank.Ranks
 	jobs        *job.Jobs
 	attach      *attach.Attach
+	instances   *methods.Instances
 	watchedJobs *job.WatchedJobs
 	publisher   *relay.Relay
 	endpoint    *endpoint.Endpoint

@@ -137,6 +137,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		}
 	})
 	running.Go(func() { d.events.Run(ctx) })
+	running.Go(func() { d.instances.Run(ctx) })
 	running.Go(func() { d.programs.CleanDaily(ctx) })
 	running.Go(func() { d.followBundle(ctx, stop) })
 	running.Go(func() {
@@ -237,6 +238,9 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		}),
 	}
 	jobs := methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}
+	d.instances = methods.NewInstances(&methods.Instances{
+		Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Endpoint: d.entrance, Engines: d.folders.EnginesFolder(), Clock: d.platform.Clock, Log: jobs.Log,
+	})
 	for _, of := range []server.Handlers{
 		view.Methods{
 			Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown, Trusted: d.trusted,
@@ -259,7 +263,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
 		jobs.Handlers(),
-		methods.Instances{Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Endpoint: d.entrance, Engines: d.folders.EnginesFolder(), Log: jobs.Log}.Handlers(),
+		d.instances.Handlers(),
 		methods.Models(d.identity.Node, d.models, d.nodes.Find, d.node.Reached),
 		methods.RDMA(rdma.Commands{
 			Owner: d.rdma, Requests: d.requests, UserActions: d.userActions, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,

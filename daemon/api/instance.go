@@ -9,7 +9,7 @@ func instanceMethods() []MethodInfo {
 		method[Empty, InstanceListResult]("instance.list", ClassUser, "",
 			"The instances that the caller has declared on this Mac."),
 		method[InstanceSelect, Empty]("instance.delete", ClassUser, "",
-			"Ends an instance in order, and forgets it with all that it was before."),
+			"Ends an instance in order, the newest of its jobs first, and forgets it with all that it was before."),
 	}
 }
 
@@ -23,6 +23,11 @@ const (
 	LabelEngineModel = "fulmen.engine.model"
 	// DrainRequests is what the requests of a service get that somebody ends.
 	DrainRequests = 10 * time.Second
+	// LabelReplica is the label of the jobs of an instance but the first, with their numbers; their
+	// names are the instance's, a slash, and the number.
+	LabelReplica = "fulmen.replica"
+	// MaxReplicas is how many an instance may have.
+	MaxReplicas = 16
 )
 
 // InstanceSpec declares an instance of a model.
@@ -49,11 +54,14 @@ type InstanceSpec struct {
 	Nodes []NodeRef `json:"nodes,omitempty"`
 	// ExcludedNodes must not be.
 	ExcludedNodes []NodeRef `json:"excluded_nodes,omitempty"`
+	// Replicas is how often the model is served, each by a job of its own; 0 = as often as it is, else once.
+	Replicas int `json:"replicas,omitempty"`
 	// MemoryBytes is what each rank needs of the GPU's working set; 0 = what its part of the weights takes.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.
 	Networks []string `json:"networks,omitempty"`
 	// Port is where it answers on this Mac; 0 = where it does, else the first free one from 8080.
+	// Other replicas than the first have others.
 	Port int `json:"port,omitempty"`
 	// Environment is the Python environment of the engine (venv or conda), as a path.
 	Environment string `json:"environment,omitempty"`
@@ -127,6 +135,35 @@ type Instance struct {
 	// ReadyAt is since when the current attempt is ready; absent while it is not.
 	ReadyAt Time `json:"ready_at,omitzero"`
 	// Attempt is the number of the current attempt: the first, and one for each time that it was started again.
+	Attempt int `json:"attempt"`
+	// LastEnd is why the attempt before ended.
+	LastEnd *Cause `json:"last_end,omitempty"`
+	// Nodes are where it runs, each once, ordered by rank.
+	Nodes []NodeID `json:"nodes,omitempty"`
+	// Replicas are all of it where there are several, the first too, which is what the other
+	// fields are about.
+	Replicas []InstanceReplica `json:"replicas,omitempty"`
+}
+
+// InstanceReplica is one of the jobs of an instance, with the fields of that.
+type InstanceReplica struct {
+	// Replica is its number, from 1.
+	Replica int `json:"replica"`
+	// URL is where it answers on this Mac.
+	URL string `json:"url"`
+	// Port is its port.
+	Port int `json:"port"`
+	// Job is the job that it is.
+	Job JobID `json:"job"`
+	// Phase is where that is.
+	Phase JobPhase `json:"phase"`
+	// Reason is why it is there.
+	Reason Reason `json:"reason,omitempty"`
+	// Message is the reason as one sentence for a person.
+	Message string `json:"message,omitempty"`
+	// ReadyAt is since when its current attempt is ready; absent while it is not.
+	ReadyAt Time `json:"ready_at,omitzero"`
+	// Attempt is the number of its current attempt.
 	Attempt int `json:"attempt"`
 	// LastEnd is why the attempt before ended.
 	LastEnd *Cause `json:"last_end,omitempty"`

@@ -48,6 +48,7 @@ func TestJobs(t *testing.T) {
 		{"a model over two ranks", j.testGenerate},
 		{"a chat", j.testChat},
 		{"a model that is served", j.testServe},
+		{"a model that is served several times", j.testReplicas},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t)

@@ -89,6 +89,11 @@ func (j *Jobs) checkDeclared(c Caller, p api.JobApplyParams) error {
 	return j.checkSubmitted(c, r, p.Environment)
 }
 
+// Hold waits until nobody else holds something of the caller's, beside what names name.
+func (j *Jobs) Hold(ctx context.Context, c Caller, what string) (free func(), err error) {
+	return j.applying(ctx, declaration{c.Principal, what})
+}
+
 // applying waits until nobody else changes what a name names.
 func (j *Jobs) applying(ctx context.Context, key declaration) (free func(), err error) {
 	ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, applyWithin, "another change of "+key.name)

@@ -4,19 +4,25 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/jobfile"
+	"fulmen/native"
+	"fulmen/native/waker"
 )
 
-// Instances are the methods about instances of models, each of which is a kept job.
+// Instances are the methods about instances of models, each of which is a kept job, or several.
 type Instances struct {
 	Jobs  Jobs
 	Find  func(api.NodeRef) (api.NodeID, error)
@@ -25,46 +31,138 @@ type Instances struct {
 	Endpoint string
 	// Engines is the folder of engines that this Mac's owner has.
 	Engines string
+	Clock   native.Clock
 	Log     *slog.Logger
+
+	mu     sync.Mutex
+	rolled map[instanceKey]roll
+	wake   waker.Waker
+}
+
+// NewInstances completes the methods.
+func NewInstances(d *Instances) *Instances {
+	d.rolled, d.wake = map[instanceKey]roll{}, waker.New()
+	return d
+}
+
+// instanceKey is an instance of a person's.
+type instanceKey struct {
+	by   api.Principal
+	name string
 }
 
 // Handlers are the methods.
-func (d Instances) Handlers() server.Handlers {
+func (d *Instances) Handlers() server.Handlers {
 	return server.Handlers{
 		"instance.apply": server.Handle(d.apply),
 		"instance.list": server.Handle(func(ctx context.Context, c *server.Caller, _ api.Empty) (api.InstanceListResult, error) {
 			all, err := d.list(ctx, jobCaller(c))
 			return api.InstanceListResult{Instances: all, Endpoint: d.Endpoint}, err
 		}),
-		"instance.delete": server.Handle(func(ctx context.Context, c *server.Caller, p api.InstanceSelect) (api.Empty, error) {
-			d.Log.Info("asked to delete an instance", "uid", c.UID)
-			return api.Empty{}, d.Jobs.Jobs.Undeclare(ctx, jobCaller(c), p.Name)
-		}),
+		"instance.delete": server.Handle(d.delete),
 	}
 }
 
-// apply declares an instance.
-func (d Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceApplyParams) (api.InstanceApplyResult, error) {
-	spec := p.Instance
-	if spec.Model.Model == "" {
+// delete ends the jobs of an instance, the newest first.
+func (d *Instances) delete(ctx context.Context, c *server.Caller, p api.InstanceSelect) (api.Empty, error) {
+	d.Log.Info("asked to delete an instance", "uid", c.UID)
+	caller := jobCaller(c)
+	free, err := d.hold(ctx, caller, p.Name)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	defer free()
+	d.unroll(instanceKey{caller.Principal, p.Name})
+	if err := d.shrink(ctx, caller, p.Name, 1); err != nil {
+		return api.Empty{}, err
+	}
+	return api.Empty{}, d.Jobs.Jobs.Undeclare(ctx, caller, p.Name)
+}
+
+// hold waits until nobody else changes an instance.
+func (d *Instances) hold(ctx context.Context, c job.Caller, name string) (free func(), err error) {
+	return d.Jobs.Jobs.Hold(ctx, c, "instance "+name)
+}
+
+// shrink ends replicas, the newest first, until so many are left.
+func (d *Instances) shrink(ctx context.Context, c job.Caller, name string, to int) error {
+	for number := api.MaxReplicas; number > to; number-- {
+		if err := d.Jobs.Jobs.Undeclare(ctx, c, replicaName(name, number)); err != nil && !errors.Is(err, api.ReasonNoSuchJob) {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply declares an instance. Replicas that are more are made, and those that are too many ended,
+// at once; those that are another are replaced one after the other, by Run.
+func (d *Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceApplyParams) (api.InstanceApplyResult, error) {
+	spec := &p.Instance
+	switch {
+	case spec.Model.Model == "":
 		return api.InstanceApplyResult{}, api.NewError(api.ReasonMissingField, "instance.model.model")
+	case spec.Replicas < 0 || spec.Replicas > api.MaxReplicas:
+		return api.InstanceApplyResult{}, api.Errorf(api.ReasonBadValue, "instance.replicas", "instance.replicas: %d is out of range.", spec.Replicas).
+			WithRemedy(fmt.Sprintf("Use 1 to %d, or 0 for as many as there are.", api.MaxReplicas))
 	}
 	spec.Name, spec.Engine, spec.Sharding = cmp.Or(spec.Name, path.Base(spec.Model.Model)), cmp.Or(spec.Engine, api.DefaultEngine), cmp.Or(spec.Sharding, api.ShardingTensor)
-	request, err := d.request(spec)
+	caller := jobCaller(c)
+	free, err := d.hold(ctx, caller, spec.Name)
 	if err != nil {
 		return api.InstanceApplyResult{}, err
 	}
-	port, err := d.port(ctx, jobCaller(c), spec)
+	defer free()
+	all, err := d.list(ctx, caller)
 	if err != nil {
 		return api.InstanceApplyResult{}, err
 	}
-	jobfile.Serve(&request, port, spec.Sharding)
-	applied, err := d.Jobs.jobApply(ctx, c, api.JobApplyParams{Request: request, Environment: p.Environment, Replace: p.Replace, DryRun: p.DryRun})
-	return api.InstanceApplyResult{JobApplyResult: applied, Name: spec.Name, URL: urlOf(port), Endpoint: d.Endpoint}, err
+	port, err := d.port(all, *spec, 1)
+	if err != nil {
+		return api.InstanceApplyResult{}, err
+	}
+	result := api.InstanceApplyResult{Name: spec.Name, URL: urlOf(port), Endpoint: d.Endpoint}
+	request, err := d.request(*spec, 1, port)
+	if err != nil {
+		return result, err
+	}
+	if result.JobApplyResult, err = d.Jobs.jobApply(ctx, c, api.JobApplyParams{Request: request, Environment: p.Environment, Replace: p.Replace, DryRun: p.DryRun}); err != nil {
+		return result, err
+	}
+	before := replicasOf(all, spec.Name)
+	are := len(before)
+	wanted := max(1, cmp.Or(spec.Replicas, are))
+	if are > 0 && wanted != are {
+		result.Changes = append(result.Changes, api.FieldChange{Field: "replicas", From: strconv.Itoa(are), To: strconv.Itoa(wanted)})
+		if result.Outcome == api.ApplyUnchanged {
+			result.Outcome = api.ApplyChanged
+		}
+	}
+	if p.DryRun {
+		return result, nil
+	}
+	d.unroll(instanceKey{caller.Principal, spec.Name})
+	if err := d.shrink(ctx, caller, spec.Name, wanted); err != nil {
+		return result, err
+	}
+	for number := 2; number <= wanted; number++ {
+		if slices.ContainsFunc(before, func(r api.InstanceReplica) bool { return r.Replica == number }) {
+			continue
+		}
+		if all, err = d.list(ctx, caller); err != nil {
+			return result, err
+		}
+		if _, err := d.replace(ctx, caller, all, p, number, false); err != nil {
+			return result, err
+		}
+	}
+	if min(are, wanted) > 1 {
+		d.roll(instanceKey{caller.Principal, spec.Name}, p)
+	}
+	return result, nil
 }
 
-// request is the job of an instance, but for its port.
-func (d Instances) request(spec api.InstanceSpec) (r api.JobRequest, err error) {
+// request is the job of an instance, or of another replica of it, at a port.
+func (d *Instances) request(spec api.InstanceSpec, number, port int) (r api.JobRequest, err error) {
 	var engine api.JobRequest
 	if spec.EngineFile != "" {
 		engine, err = jobfile.ParseEngine(spec.Engine+".toml", spec.EngineFile)
@@ -90,6 +188,10 @@ func (d Instances) request(spec api.InstanceSpec) (r api.JobRequest, err error) 
 			*one.to = append(*one.to, node)
 		}
 	}
+	if number > 1 {
+		r.Name, r.Labels[api.LabelReplica] = replicaName(spec.Name, number), strconv.Itoa(number)
+	}
+	jobfile.Serve(&r, port, spec.Sharding)
 	return r, nil
 }
 
@@ -99,23 +201,22 @@ const (
 	lastPort  = 9079
 )
 
-// port is where an instance answers: as it says, where it does already, or where nothing is.
-func (d Instances) port(ctx context.Context, c job.Caller, spec api.InstanceSpec) (int, error) {
-	if spec.Port != 0 {
+// port is where a replica of an instance answers: as it says, where it does already, or where
+// nothing is.
+func (d *Instances) port(all []api.Instance, spec api.InstanceSpec, number int) (int, error) {
+	if spec.Port != 0 && number == 1 {
 		return spec.Port, nil
 	}
-	all, err := d.list(ctx, c)
-	if err != nil {
-		return 0, err
-	}
+	taken := map[int]bool{spec.Port: true}
 	for _, one := range all {
-		if one.Name == spec.Name && one.Port != 0 {
-			return one.Port, nil
+		for _, r := range replicasOf(all, one.Name) {
+			if taken[r.Port] = true; one.Name == spec.Name && r.Replica == number {
+				return r.Port, nil
+			}
 		}
 	}
 	for port := firstPort; port <= lastPort; port++ {
-		isTaken := slices.ContainsFunc(all, func(one api.Instance) bool { return one.Port == port })
-		if !isTaken && d.Jobs.Ports.Allows([]api.Publish{{Port: port}}) == nil {
+		if !taken[port] && d.Jobs.Ports.Allows([]api.Publish{{Port: port}}) == nil {
 			return port, nil
 		}
 	}
@@ -124,13 +225,14 @@ func (d Instances) port(ctx context.Context, c job.Caller, spec api.InstanceSpec
 
 func urlOf(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
 
-// list is the caller's instances, the newest job of each name.
-func (d Instances) list(ctx context.Context, c job.Caller) ([]api.Instance, error) {
+// list is the caller's instances, of each job the newest of its name.
+func (d *Instances) list(ctx context.Context, c job.Caller) ([]api.Instance, error) {
 	jobs, err := d.Jobs.Jobs.List(ctx, c, api.JobListParams{Ended: true, Mine: true})
 	if err != nil {
 		return nil, err
 	}
-	out := []api.Instance{}
+	all := map[string]api.Instance{}
+	others := map[string]map[int]api.InstanceReplica{}
 	seen := map[string]bool{}
 	for _, j := range jobs.Jobs {
 		if !j.Declared || seen[j.Name] {
@@ -143,17 +245,40 @@ func (d Instances) list(ctx context.Context, c job.Caller) ([]api.Instance, erro
 		if err != nil || got.Job.Decode(&document) != nil || json.Unmarshal(document.Spec, &spec) != nil || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
 			continue // it has just been deleted, or is another job
 		}
-		one := api.Instance{
-			Name: j.Name, Model: spec.Model, Engine: spec.Labels[api.LabelEngine], Sharding: spec.Sharding, URL: urlOf(spec.Publish[0].Port), Port: spec.Publish[0].Port,
-			Job: j.Job, Phase: j.Phase, Reason: j.Reason, Message: j.Message, ReadyAt: j.ReadyAt, Attempt: j.Attempt, Nodes: j.Nodes,
-		}
+		port := spec.Publish[0].Port
+		one := api.InstanceReplica{URL: urlOf(port), Port: port, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Message: j.Message, ReadyAt: j.ReadyAt, Attempt: j.Attempt, Nodes: j.Nodes}
 		for _, a := range document.Attempts {
 			if !a.EndedAt.IsZero() && a.Reason != "" && (a.Attempt < j.Attempt || j.Phase.Ended() || j.Phase == api.JobBackoff) {
 				one.LastEnd = &api.Cause{Reason: a.Reason, Message: a.Message}
 			}
 		}
+		if number, err := strconv.Atoi(spec.Labels[api.LabelReplica]); err == nil {
+			name := strings.TrimSuffix(j.Name, replicaName("", number))
+			if others[name] == nil {
+				others[name] = map[int]api.InstanceReplica{}
+			}
+			one.Replica = number
+			others[name][number] = one
+			continue
+		}
+		one.Replica = 1
+		all[j.Name] = api.Instance{
+			Name: j.Name, Model: spec.Model, Engine: spec.Labels[api.LabelEngine], Sharding: spec.Sharding, URL: one.URL, Port: port, Job: one.Job, Phase: one.Phase,
+			Reason: one.Reason, Message: one.Message, ReadyAt: one.ReadyAt, Attempt: one.Attempt, LastEnd: one.LastEnd, Nodes: one.Nodes, Replicas: []api.InstanceReplica{one},
+		}
+	}
+	out := []api.Instance{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		one := all[name]
+		for number := 2; number <= api.MaxReplicas; number++ {
+			if r, isThere := others[name][number]; isThere {
+				one.Replicas = append(one.Replicas, r)
+			}
+		}
+		if len(one.Replicas) == 1 {
+			one.Replicas = nil
+		}
 		out = append(out, one)
 	}
-	slices.SortFunc(out, func(a, b api.Instance) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }

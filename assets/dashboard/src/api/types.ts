@@ -1787,6 +1787,8 @@ export interface Instance {
   last_end?: Cause;
   /** Where it runs, each once, ordered by rank. */
   nodes?: NodeID[];
+  /** All of it where there are several, the first too, which is what the other fields are about. */
+  replicas?: InstanceReplica[];
 }
 
 /** InstanceApplyParams declares an instance. */
@@ -1827,6 +1829,32 @@ export interface InstanceListResult {
   endpoint: string;
 }
 
+/** InstanceReplica is one of the jobs of an instance, with the fields of that. */
+export interface InstanceReplica {
+  /** Its number, from 1. */
+  replica: number;
+  /** Where it answers on this Mac. */
+  url: string;
+  /** Its port. */
+  port: number;
+  /** The job that it is. */
+  job: JobID;
+  /** Where that is. */
+  phase: JobPhase;
+  /** Why it is there. */
+  reason?: Reason;
+  /** The reason as one sentence for a person. */
+  message?: string;
+  /** Since when its current attempt is ready; absent while it is not. */
+  ready_at?: Time;
+  /** The number of its current attempt. */
+  attempt: number;
+  /** Why the attempt before ended. */
+  last_end?: Cause;
+  /** Where it runs, each once, ordered by rank. */
+  nodes?: NodeID[];
+}
+
 /** InstanceSelect names an instance. */
 export interface InstanceSelect {
   /** What it was declared by. */
@@ -1857,11 +1885,13 @@ export interface InstanceSpec {
   nodes?: NodeRef[];
   /** Must not be. */
   excluded_nodes?: NodeRef[];
+  /** How often the model is served, each by a job of its own; 0 = as often as it is, else once. */
+  replicas?: number;
   /** What each rank needs of the GPU's working set; 0 = what its part of the weights takes. Unit: bytes. */
   memory_bytes?: number;
   /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
   networks?: string[];
-  /** Where it answers on this Mac; 0 = where it does, else the first free one from 8080. */
+  /** Where it answers on this Mac; 0 = where it does, else the first free one from 8080. Other replicas than the first have others. */
   port?: number;
   /** The Python environment of the engine (venv or conda), as a path. */
   environment?: string;
@@ -4839,7 +4869,7 @@ export interface Methods {
   "instance.apply": { params: InstanceApplyParams; result: InstanceApplyResult; class: "user"; notifies: never };
   /** The instances that the caller has declared on this Mac. */
   "instance.list": { params: EmptyParams; result: InstanceListResult; class: "user"; notifies: never };
-  /** Ends an instance in order, and forgets it with all that it was before. */
+  /** Ends an instance in order, the newest of its jobs first, and forgets it with all that it was before. */
   "instance.delete": { params: InstanceSelect; result: Empty; class: "user"; notifies: never };
   /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was already plugged in then is not among them. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };

@@ -23,6 +23,8 @@ type service struct {
 	port    int
 	replace bool
 	detach  bool
+	// replicas is how often it is served; 0 = as often as it is, else once.
+	replicas int
 }
 
 func (r *run) serveCommand() *cobra.Command {
@@ -56,6 +58,7 @@ func (r *run) serveCommand() *cobra.Command {
 	f.StringVar(&s.job.Name, "name", "", "its name (default: the last part of the model's)")
 	f.StringVar(&s.job.Program.Environment, "venv", "", "the Python environment to use, or empty for none (default: the one that is active here)")
 	f.StringArrayVarP(&s.env, "env", "e", nil, "pass this environment variable; NAME=VALUE gives it a value, which other accounts here can see")
+	f.IntVar(&s.replicas, "replicas", 0, "serve it so often, each on Macs of its own (default: as often as it is, else once)")
 	f.BoolVar(&s.replace, "replace", false, "end what runs under the name where something is different")
 	f.BoolVarP(&s.detach, "detach", "d", false, "do not wait until it is ready")
 	words(c, "sharding", api.Sharding("").Values())
@@ -86,7 +89,7 @@ func (s *service) params(a App) (p api.InstanceApplyParams, err error) {
 	q := s.job.Placement
 	p.Environment, p.Replace = values, s.replace
 	p.Instance = api.InstanceSpec{
-		Name: s.job.Name, Model: s.job.Model, Engine: s.engine, Sharding: s.job.Sharding, Backend: q.Backend, Ranks: q.Ranks, MinNodes: q.MinNodes, MaxNodes: q.MaxNodes,
+		Name: s.job.Name, Model: s.job.Model, Engine: s.engine, Sharding: s.job.Sharding, Backend: q.Backend, Ranks: q.Ranks, MinNodes: q.MinNodes, MaxNodes: q.MaxNodes, Replicas: s.replicas,
 		MemoryBytes: q.MemoryBytes, Networks: q.Networks, Port: s.port, Environment: program.Environment, Home: program.Home, Variables: program.Variables,
 		Nodes: nodeRefs(s.nodes), ExcludedNodes: nodeRefs(s.excluded),
 	}

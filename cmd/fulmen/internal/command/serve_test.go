@@ -48,13 +48,13 @@ func TestServe(t *testing.T) {
 			_ = notify(api.JobChanged{Sub: "s1", N: 1, Put: []api.Document{now}})
 		}, nil
 	})
-	is.Equal(r.run("serve", "org/m", "--sharding", "pipeline", "--min-nodes", "2", "--nodes", "mac-mini", "--port", "9001", "--env", "A=1", "--venv", "/v"), api.ExitOK)
+	is.Equal(r.run("serve", "org/m", "--sharding", "pipeline", "--min-nodes", "2", "--replicas", "3", "--nodes", "mac-mini", "--port", "9001", "--env", "A=1", "--venv", "/v"), api.ExitOK)
 	is.True(strings.HasPrefix(r.out.String(), "m is ready on mac-studio, mac-mini: http://127.0.0.1:9001\n\n  curl http://127.0.0.1:7733/v1/chat/completions "))
 	is.True(strings.Contains(r.out.String(), `-d '{"model": "org/m", `))
 	var p api.InstanceApplyParams
 	is.NoErr(json.Unmarshal([]byte(r.called("instance.apply")[0]), &p))
 	is.Equal(p, api.InstanceApplyParams{Environment: map[string]string{"A": "1"}, Instance: api.InstanceSpec{
-		Model: api.ModelSelect{Model: "org/m"}, Engine: api.DefaultEngine, Sharding: api.ShardingPipeline, Backend: api.BackendAuto, MinNodes: 2, Nodes: []api.NodeRef{"mac-mini"},
+		Model: api.ModelSelect{Model: "org/m"}, Engine: api.DefaultEngine, Sharding: api.ShardingPipeline, Backend: api.BackendAuto, MinNodes: 2, Replicas: 3, Nodes: []api.NodeRef{"mac-mini"},
 		Port: 9001, Environment: "/v", Home: "/home/ada", Variables: []string{"A"},
 	}})
 	file := filepath.Join(t.TempDir(), "own.toml")
@@ -124,14 +124,22 @@ func TestServices(t *testing.T) {
 	loading, waiting := served, served
 	loading.Name, loading.ReadyAt, loading.Message, loading.Attempt = "b", api.Time{}, "Rank 0 has not been ready yet.", 2
 	loading.LastEnd = &api.Cause{Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with exit code 1."}
+	several := served
+	several.Name, several.Replicas = "d", []api.InstanceReplica{
+		{Replica: 1, URL: served.URL, Job: jobA, Phase: api.JobRunning, ReadyAt: before(0), Attempt: 1, Nodes: []api.NodeID{studio}},
+		{Replica: 2, URL: "http://127.0.0.1:9002", Job: jobA, Phase: api.JobPlacing, Attempt: 3, Message: "mac-mini has no org/m"},
+	}
 	waiting.Name, waiting.Phase, waiting.ReadyAt, waiting.Nodes, waiting.Message = "c", api.JobPlacing, api.Time{}, nil, "mac-mini has no org/m"
-	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{served, loading, waiting}})
+	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{served, loading, waiting, several}})
 	is.Equal(r.run("serve"), api.ExitOK)
 	is.Equal(r.out.String(), `NAME  MODEL  ENGINE         ADDRESS                ATTEMPT  STATE
 m     org/m  mlx_lm.server  http://127.0.0.1:9001  1        ready on mac-studio, mac-mini
 b     org/m  mlx_lm.server  http://127.0.0.1:9001  2        not ready: Rank 0 has not been ready yet.
   the attempt before ended: Rank 1 on mac-mini ended with exit code 1.
 c     org/m  mlx_lm.server  http://127.0.0.1:9001  1        placing: mac-mini has no org/m
+d     org/m  mlx_lm.server  http://127.0.0.1:9001  1        1 of 2 ready
+  1: http://127.0.0.1:9001, attempt 1: ready on mac-studio
+  2: http://127.0.0.1:9002, attempt 3: placing: mac-mini has no org/m
 All of them answer at http://127.0.0.1:7733/v1, by the name of their model.
 `)
 	r.daemon.Always("instance.delete", api.Empty{})

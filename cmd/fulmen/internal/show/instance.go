@@ -24,6 +24,9 @@ func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
 	table := text.NewTable("NAME", "MODEL", "ENGINE", "ADDRESS", "ATTEMPT", "STATE").Less("ENGINE", "ATTEMPT", "MODEL")
 	for _, one := range all {
 		table.Row(one.Name, join(" at ", one.Model.Model, one.Model.Revision), one.Engine, one.URL, fmt.Sprint(one.Attempt), instanceState(one, n))
+		for _, r := range one.Replicas {
+			table.Span(fmt.Sprintf("  %d: %s, attempt %d: %s", r.Replica, r.URL, r.Attempt, replicaState(r, n)))
+		}
 		if end := one.LastEnd; end != nil {
 			table.Span("  the attempt before ended: " + sentence(explained(end.Reason, end.Message)))
 		}
@@ -33,6 +36,19 @@ func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
 }
 
 func instanceState(i api.Instance, n Names) string {
+	if len(i.Replicas) > 0 {
+		ready := 0
+		for _, r := range i.Replicas {
+			if !r.ReadyAt.IsZero() {
+				ready++
+			}
+		}
+		return fmt.Sprintf("%d of %d ready", ready, len(i.Replicas))
+	}
+	return replicaState(api.InstanceReplica{Phase: i.Phase, Reason: i.Reason, Message: i.Message, ReadyAt: i.ReadyAt, Nodes: i.Nodes}, n)
+}
+
+func replicaState(i api.InstanceReplica, n Names) string {
 	switch {
 	case !i.ReadyAt.IsZero():
 		return join(" on ", "ready", n.List(i.Nodes))
@@ -45,6 +61,9 @@ func instanceState(i api.Instance, n Names) string {
 // Instance says where one is and how it is used, at the endpoint of this Mac.
 func (v View) Instance(w *Page, i api.Instance, endpoint string, n Names) {
 	w.Line(i.Name + " is " + instanceState(i, n) + ": " + i.URL)
+	for _, r := range i.Replicas[min(1, len(i.Replicas)):] {
+		w.Line(fmt.Sprintf("  %d: %s, %s", r.Replica, r.URL, replicaState(r, n)))
+	}
 	w.Line("")
 	w.Line("  curl " + endpoint + "/chat/completions -H 'Content-Type: application/json' \\")
 	w.Line(`    -d '{"model": "` + i.Model.Model + `", "messages": [{"role": "user", "content": "Hello"}]}'`)

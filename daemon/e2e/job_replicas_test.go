@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// testReplicas serves a model several times: on Macs of their own, more or fewer without harm to
+// the others, replaced one after the other, and deleted together.
+func (j *jobs) testReplicas(t *testing.T) {
+	j.needMLXLM(t)
+	is := is.New(t)
+	at := j.Nodes[0]
+	model := j.model(t)
+	folders, err := json.Marshal([]string{filepath.Dir(model)})
+	is.NoErr(err)
+	for _, n := range j.Nodes {
+		call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.folders": folders}})
+	}
+	engine := filepath.Join(j.Work, "word.toml")
+	must(t, "the engine", os.WriteFile(engine, fmt.Appendf(nil, "allow_solo = true\n[program]\ncommand = [%q, %q, \"{port}\"]\nenvironment = \"\"\n[probes.readiness]\npath = \"/word\"\nperiod_s = 1\n", j.Python, j.Program("serve.py")), 0o644))
+	serve := func(args ...string) {
+		t.Helper()
+		got := end(t, j.fulmen(t.Context(), at, append([]string{"serve", filepath.Base(model), "--name", "many", "--engine", engine, "--ranks", "1", "--venv", "", "-d"}, args...)...))
+		t.Log(got.out, got.err)
+		is.Equal(got.status, api.ExitOK)
+	}
+	var now []api.InstanceReplica
+	ready := func(n int) []api.InstanceReplica {
+		t.Helper()
+		eventually(t, fmt.Sprintf("%d replicas that are ready", n), timeout, func() bool {
+			all := call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances
+			if len(all) != 1 || len(all[0].Replicas) != n {
+				return false
+			}
+			now = all[0].Replicas
+			for _, one := range now {
+				if one.ReadyAt.IsZero() {
+					return false
+				}
+			}
+			return true
+		})
+		return now
+	}
+	serve("--replicas", "3")
+	three := ready(3)
+	macs, ports := map[api.NodeID]bool{}, map[int]bool{}
+	for _, one := range three {
+		macs[one.Nodes[0]], ports[one.Port] = true, true
+	}
+	is.Equal(len(macs), 3)
+	is.Equal(len(ports), 3)
+	serve("--replicas", "2")
+	two := ready(2)
+	is.Equal([]api.JobID{two[0].Job, two[1].Job}, []api.JobID{three[0].Job, three[1].Job})
+	serve() // as many as there are
+	is.Equal(ready(2)[1].Job, two[1].Job)
+
+	serve("--replace", "--env", "WORD=new")
+	eventually(t, "the first to be another", timeout, func() bool { return ready(2)[0].Job != two[0].Job })
+	eventually(t, "the second to be another", timeout, func() bool { return ready(2)[1].Job != two[1].Job })
+	second, _, err := jobOf(t.Context(), at.Client, now[1].Job)
+	is.NoErr(err)
+	var spec api.JobSpec
+	is.NoErr(json.Unmarshal(second.Spec, &spec))
+	is.True(!spec.SubmittedAt.Before(now[0].ReadyAt.Time)) // one after the other
+
+	is.Equal(end(t, j.fulmen(t.Context(), at, "serve", "stop", "many")).status, api.ExitOK)
+	is.Equal(len(call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances), 0)
+	for _, one := range now {
+		_, _, err := jobOf(t.Context(), at.Client, one.Job)
+		is.True(err != nil)
+	}
+}

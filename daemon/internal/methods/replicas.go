@@ -1,0 +1,131 @@
+package methods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job"
+	"fulmen/native"
+)
+
+// replicaName is the name of the job of a replica; that of the first is the instance's.
+func replicaName(name string, number int) string { return fmt.Sprintf("%s/%d", name, number) }
+
+// replicasOf are the replicas of an instance, the first first.
+func replicasOf(all []api.Instance, name string) []api.InstanceReplica {
+	i := slices.IndexFunc(all, func(one api.Instance) bool { return one.Name == name })
+	switch {
+	case i < 0:
+		return nil
+	case len(all[i].Replicas) > 0:
+		return all[i].Replicas
+	}
+	return []api.InstanceReplica{{Replica: 1, Port: all[i].Port, ReadyAt: all[i].ReadyAt}}
+}
+
+// replace makes another replica than the first what is declared, and reports whether it was
+// not.
+func (d *Instances) replace(ctx context.Context, c job.Caller, all []api.Instance, p api.InstanceApplyParams, number int, isDryRun bool) (bool, error) {
+	port, err := d.port(all, p.Instance, number)
+	if err != nil {
+		return false, err
+	}
+	request, err := d.request(p.Instance, number, port)
+	if err != nil {
+		return false, err
+	}
+	if err := d.Jobs.Ports.Allows(request.Publish); err != nil {
+		return false, err
+	}
+	done, err := d.Jobs.Jobs.Apply(ctx, c, api.JobApplyParams{Request: request, Environment: p.Environment, Replace: true, DryRun: isDryRun})
+	return done.Outcome != api.ApplyUnchanged, err
+}
+
+// roll is an instance whose replicas are replaced one after the other.
+type roll struct {
+	params api.InstanceApplyParams
+}
+
+// rollLook is how long it rests between two looks whether the next can be replaced.
+const rollLook = time.Second
+
+func (d *Instances) roll(key instanceKey, p api.InstanceApplyParams) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rolled[key] = roll{p}
+	d.wake.Wake()
+}
+
+func (d *Instances) unroll(key instanceKey) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.rolled, key)
+}
+
+// Run replaces replicas until ctx ends. What is left then is replaced when the instance is
+// declared again: values of its environment are in memory alone.
+func (d *Instances) Run(ctx context.Context) {
+	for native.Wait(ctx, d.Clock, time.Hour, d.wake) {
+		for {
+			d.mu.Lock()
+			keys := make([]instanceKey, 0, len(d.rolled))
+			for key := range d.rolled {
+				keys = append(keys, key)
+			}
+			d.mu.Unlock()
+			if len(keys) == 0 {
+				break
+			}
+			for _, key := range keys {
+				if err := d.step(ctx, key); err != nil && ctx.Err() == nil {
+					d.Log.Warn("a replica could not be replaced", "instance", key.name, "err", err)
+				}
+			}
+			if !native.Pause(ctx, d.Clock, rollLook) {
+				return
+			}
+		}
+	}
+}
+
+// step replaces the first replica that is not what is declared, once all before it are ready.
+func (d *Instances) step(ctx context.Context, key instanceKey) error {
+	c := job.Caller{Principal: key.by}
+	free, err := d.hold(ctx, c, key.name)
+	if err != nil {
+		return err
+	}
+	defer free()
+	d.mu.Lock()
+	now, isWanted := d.rolled[key]
+	d.mu.Unlock()
+	if !isWanted {
+		return nil
+	}
+	all, err := d.list(ctx, c)
+	if err != nil {
+		return err
+	}
+	isReady := true
+	for _, r := range replicasOf(all, key.name) {
+		if r.Replica > 1 {
+			differs, err := d.replace(ctx, c, all, now.params, r.Replica, true)
+			if err == nil && differs && isReady {
+				_, err = d.replace(ctx, c, all, now.params, r.Replica, false)
+			}
+			if err != nil && !errors.Is(err, context.Canceled) {
+				d.unroll(key) // it would fail again
+			}
+			if err != nil || differs {
+				return err
+			}
+		}
+		isReady = isReady && !r.ReadyAt.IsZero()
+	}
+	d.unroll(key)
+	return nil
+}
