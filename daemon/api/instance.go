@@ -140,6 +140,11 @@ type Instance struct {
 	LastEnd *Cause `json:"last_end,omitempty"`
 	// Nodes are where it runs, each once, ordered by rank.
 	Nodes []NodeID `json:"nodes,omitempty"`
+	// TokensPerS is how many tokens a second it makes now, those of all that are ready added up;
+	// absent where that is not known.
+	TokensPerS *float64 `json:"tokens_per_s,omitempty"`
+	// TokensMessage is why it is not, as one sentence, of one that is ready.
+	TokensMessage string `json:"tokens_message,omitempty"`
 	// Replicas are all of it where there are several, the first too, which is what the other
 	// fields are about.
 	Replicas []InstanceReplica `json:"replicas,omitempty"`

@@ -209,6 +209,8 @@ type JobRequest struct {
 	KeepAwake KeepAwake `json:"keep_awake,omitempty"`
 	// Probes say how it is known that what rank 0 serves works.
 	Probes *Probes `json:"probes,omitempty"`
+	// Metrics are where the program counts the tokens that it makes.
+	Metrics *Metrics `json:"metrics,omitempty"`
 	// Detached says that the job goes on without its client.
 	Detached bool `json:"detached,omitempty"`
 	// Output is what becomes of the job's output when it is deleted; empty = delete.
@@ -222,7 +224,7 @@ func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
 		Program: r.Program, Model: r.Model, FetchModel: r.FetchModel, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
-		Kept: r.Kept, Probes: r.Probes, Detached: r.Detached, Output: r.Output,
+		Kept: r.Kept, Probes: r.Probes, Metrics: r.Metrics, Detached: r.Detached, Output: r.Output,
 		Priority: r.Priority, Preemptible: r.Preemptible, YieldWhenIdle: r.YieldWhenIdle, IdleS: r.IdleS, KeepAwake: r.KeepAwake,
 	}
 	for _, id := range r.After {
@@ -319,6 +321,8 @@ type JobSpec struct {
 	Kept bool `json:"kept,omitempty"`
 	// Probes say how it is known that what rank 0 serves works.
 	Probes *Probes `json:"probes,omitempty"`
+	// Metrics are where the program counts the tokens that it makes.
+	Metrics *Metrics `json:"metrics,omitempty"`
 	// Look says that nodes are only asked what they have: nothing is started by it.
 	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default that of its script or module, else of its program.

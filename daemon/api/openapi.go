@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"strings"
 	"sync"
 )
@@ -82,7 +81,7 @@ func operation(m MethodInfo, result any, id string) object {
 	}
 	return object{
 		"operationId": id, "description": m.Doc, "x-method": m.Name, "x-class": m.Class,
-		"responses": object{"200": object{"description": http.StatusText(http.StatusOK), "content": content},
+		"responses": object{"200": object{"description": "OK", "content": content},
 			"default": object{"description": "A problem (RFC 9457).", "content": object{"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}}},
 	}
 }

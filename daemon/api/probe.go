@@ -43,6 +43,15 @@ type Probe struct {
 	FailureThreshold int `json:"failure_threshold,omitempty"`
 }
 
+// Metrics are where a program counts the tokens that it makes, in Prometheus' text format, at
+// the first port that its job publishes. They are read only while somebody looks.
+type Metrics struct {
+	// Path is what is asked for, such as /metrics.
+	Path string `json:"path"`
+	// Series is the name of a counter of tokens, such as llamacpp:tokens_predicted_total. All that have it are added up, whatever their labels.
+	Series string `json:"series"`
+}
+
 // All are those that there are, with their names.
 func (p *Probes) All() iter.Seq2[string, *Probe] {
 	return func(yield func(string, *Probe) bool) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -24,11 +26,19 @@ func (j *jobs) testReplicas(t *testing.T) {
 	for _, n := range j.Nodes {
 		call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.folders": folders}})
 	}
-	engine := filepath.Join(j.Work, "word.toml")
-	must(t, "the engine", os.WriteFile(engine, fmt.Appendf(nil, "allow_solo = true\n[program]\ncommand = [%q, %q, \"{port}\"]\nenvironment = \"\"\n[probes.readiness]\npath = \"/word\"\nperiod_s = 1\n", j.Python, j.Program("serve.py")), 0o644))
-	serve := func(args ...string) {
+	// engine is one of the examples, of a program that takes its flags.
+	engine := func(name, program string) string {
+		text, err := os.ReadFile(filepath.Join("..", "jobfile", "examples", name))
+		must(t, "the example", err)
+		ours := strings.NewReplacer(strconv.Quote(program), fmt.Sprintf("%q, %q", j.Python, j.Program("llama_server.py")), "MODEL.gguf", "config.json")
+		path := filepath.Join(j.Work, name)
+		must(t, "the engine", os.WriteFile(path, []byte(ours.Replace(string(text))), 0o644))
+		return path
+	}
+	llama, other := engine("llama-server.toml", "llama-server"), engine("openai.toml", "my-server")
+	serve := func(engine string, args ...string) {
 		t.Helper()
-		got := end(t, j.fulmen(t.Context(), at, append([]string{"serve", filepath.Base(model), "--name", "many", "--engine", engine, "--ranks", "1", "--venv", "", "-d"}, args...)...))
+		got := end(t, j.fulmen(t.Context(), at, append([]string{"serve", filepath.Base(model), "--name", "many", "--engine", engine, "--venv", "", "-d"}, args...)...))
 		t.Log(got.out, got.err)
 		is.Equal(got.status, api.ExitOK)
 	}
@@ -50,7 +60,7 @@ func (j *jobs) testReplicas(t *testing.T) {
 		})
 		return now
 	}
-	serve("--replicas", "3")
+	serve(llama, "--replicas", "3")
 	three := ready(3)
 	macs, ports := map[api.NodeID]bool{}, map[int]bool{}
 	for _, one := range three {
@@ -58,15 +68,19 @@ func (j *jobs) testReplicas(t *testing.T) {
 	}
 	is.Equal(len(macs), 3)
 	is.Equal(len(ports), 3)
-	serve("--replicas", "2")
+	serve(llama, "--replicas", "2")
 	two := ready(2)
 	is.Equal([]api.JobID{two[0].Job, two[1].Job}, []api.JobID{three[0].Job, three[1].Job})
-	serve() // as many as there are
+	serve(llama) // as many as there are
 	is.Equal(ready(2)[1].Job, two[1].Job)
 
-	serve("--replace", "--env", "WORD=new")
+	if rate := call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances[0].TokensPerS; rate == nil || *rate <= 0 {
+		t.Error("nobody counts the tokens")
+	}
+	serve(other, "--replace")
 	eventually(t, "the first to be another", timeout, func() bool { return ready(2)[0].Job != two[0].Job })
 	eventually(t, "the second to be another", timeout, func() bool { return ready(2)[1].Job != two[1].Job })
+	is.Equal(call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances[0].TokensMessage, "The engine's file names no metrics.")
 	second, _, err := jobOf(t.Context(), at.Client, now[1].Job)
 	is.NoErr(err)
 	var spec api.JobSpec

@@ -33,6 +33,25 @@ func TestEnginesOfFulmen(t *testing.T) {
 	}
 }
 
+// The examples are engines.
+func TestExamples(t *testing.T) {
+	is := is.New(t)
+	files, err := filepath.Glob("examples/*.toml")
+	is.NoErr(err)
+	is.Equal(len(files), 2)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		is.NoErr(err)
+		engine, err := ParseEngine(file, string(text))
+		is.NoErr(err)
+		r := Instance(api.InstanceSpec{Name: "m", Model: api.ModelSelect{Model: "org/m"}, Engine: "e"}, engine)
+		Serve(&r, 8081, api.ShardingTensor)
+		is.Equal(r.Placement.Ranks, 1)
+		is.True(strings.Contains(strings.Join(r.Program.Command, " "), "--model {model}") && strings.Contains(strings.Join(r.Program.Command, " "), "--port 8081"))
+		is.True(r.Probes.Startup.Port == 8081 && r.Probes.Readiness.Port == 8081)
+	}
+}
+
 // One of a person's own takes the place of Fulmen's, and what is wrong with it has its line.
 func TestEnginesOfOnesOwn(t *testing.T) {
 	is := is.New(t)

@@ -72,7 +72,7 @@ func checkRequest(r api.JobRequest) error {
 	case r.Output != "" && !r.Output.Valid():
 		return bad("request.output", "Use delete or keep.", "%q is not a policy", r.Output)
 	}
-	return cmp.Or(checkProbes(r.Probes), checkPublish(r.Publish), checkLine(r))
+	return cmp.Or(checkProbes(r.Probes), checkMetrics(r), checkPublish(r.Publish), checkLine(r))
 }
 
 const (
@@ -98,6 +98,23 @@ func checkLine(r api.JobRequest) error {
 		return api.Errorf(api.ReasonSpecConflict, "request.yield_when_idle", "request.yield_when_idle: nobody can tell when it is idle.").WithRemedy("Publish its port, or give it a probe.")
 	}
 	return nil
+}
+
+// checkMetrics refuses metrics that cannot be read.
+func checkMetrics(r api.JobRequest) error {
+	m := r.Metrics
+	if m == nil {
+		return nil
+	}
+	switch u, err := url.ParseRequestURI(m.Path); {
+	case err != nil || m.Path[0] != '/' || u.Host != "":
+		return bad("request.metrics.path", "Begin it with a slash, as in /metrics.", "%.80q is not a path", m.Path)
+	case m.Series == "" || strings.ContainsAny(m.Series, "{} \t"):
+		return bad("request.metrics.series", "Name a counter without its labels.", "%.80q is not the name of a series", m.Series)
+	case len(r.Publish) == 0:
+		return bad("request.metrics", "Publish the port where they are.", "no port is published")
+	}
+	return cmp.Or(checkText("request.metrics.path", m.Path, maxText), checkText("request.metrics.series", m.Series, maxText))
 }
 
 // checkProbes refuses probes that cannot be made.

@@ -116,7 +116,7 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 	}
 	request := api.JobRequest{
 		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Model: spec.Model, FetchModel: spec.FetchModel, Sharding: spec.Sharding, Placement: spec.Placement, Deadlines: spec.Deadlines,
-		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept, Probes: spec.Probes,
+		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept, Probes: spec.Probes, Metrics: spec.Metrics,
 		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output, Priority: spec.Priority, Preemptible: spec.Preemptible,
 		YieldWhenIdle: spec.YieldWhenIdle, IdleS: spec.IdleS, KeepAwake: spec.KeepAwake,
 	}

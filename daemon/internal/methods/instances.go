@@ -37,11 +37,12 @@ type Instances struct {
 	mu     sync.Mutex
 	rolled map[instanceKey]roll
 	wake   waker.Waker
+	tokens *tokens
 }
 
 // NewInstances completes the methods.
 func NewInstances(d *Instances) *Instances {
-	d.rolled, d.wake = map[instanceKey]roll{}, waker.New()
+	d.rolled, d.wake, d.tokens = map[instanceKey]roll{}, waker.New(), newTokens(d.Clock)
 	return d
 }
 
@@ -56,7 +57,10 @@ func (d *Instances) Handlers() server.Handlers {
 	return server.Handlers{
 		"instance.apply": server.Handle(d.apply),
 		"instance.list": server.Handle(func(ctx context.Context, c *server.Caller, _ api.Empty) (api.InstanceListResult, error) {
-			all, err := d.list(ctx, jobCaller(c))
+			all, metrics, err := d.look(ctx, jobCaller(c))
+			if err == nil {
+				d.tokens.add(ctx, all, metrics)
+			}
 			return api.InstanceListResult{Instances: all, Endpoint: d.Endpoint}, err
 		}),
 		"instance.delete": server.Handle(d.delete),
@@ -225,12 +229,19 @@ func (d *Instances) port(all []api.Instance, spec api.InstanceSpec, number int) 
 
 func urlOf(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }
 
-// list is the caller's instances, of each job the newest of its name.
+// list is the caller's instances.
 func (d *Instances) list(ctx context.Context, c job.Caller) ([]api.Instance, error) {
+	all, _, err := d.look(ctx, c)
+	return all, err
+}
+
+// look is the caller's instances, of each job the newest of its name, and where each has its metrics.
+func (d *Instances) look(ctx context.Context, c job.Caller) ([]api.Instance, map[api.JobID]*api.Metrics, error) {
 	jobs, err := d.Jobs.Jobs.List(ctx, c, api.JobListParams{Ended: true, Mine: true})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	metrics := map[api.JobID]*api.Metrics{}
 	all := map[string]api.Instance{}
 	others := map[string]map[int]api.InstanceReplica{}
 	seen := map[string]bool{}
@@ -245,6 +256,7 @@ func (d *Instances) list(ctx context.Context, c job.Caller) ([]api.Instance, err
 		if err != nil || got.Job.Decode(&document) != nil || json.Unmarshal(document.Spec, &spec) != nil || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
 			continue // it has just been deleted, or is another job
 		}
+		metrics[j.Job] = spec.Metrics
 		port := spec.Publish[0].Port
 		one := api.InstanceReplica{URL: urlOf(port), Port: port, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Message: j.Message, ReadyAt: j.ReadyAt, Attempt: j.Attempt, Nodes: j.Nodes}
 		for _, a := range document.Attempts {
@@ -280,5 +292,5 @@ func (d *Instances) list(ctx context.Context, c job.Caller) ([]api.Instance, err
 		}
 		out = append(out, one)
 	}
-	return out, nil
+	return out, metrics, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -17,14 +16,19 @@ func replicaName(name string, number int) string { return fmt.Sprintf("%s/%d", n
 
 // replicasOf are the replicas of an instance, the first first.
 func replicasOf(all []api.Instance, name string) []api.InstanceReplica {
-	i := slices.IndexFunc(all, func(one api.Instance) bool { return one.Name == name })
-	switch {
-	case i < 0:
-		return nil
-	case len(all[i].Replicas) > 0:
-		return all[i].Replicas
+	for i := range all {
+		if all[i].Name == name {
+			return replicasIn(&all[i])
+		}
 	}
-	return []api.InstanceReplica{{Replica: 1, Port: all[i].Port, ReadyAt: all[i].ReadyAt}}
+	return nil
+}
+
+func replicasIn(one *api.Instance) []api.InstanceReplica {
+	if len(one.Replicas) > 0 {
+		return one.Replicas
+	}
+	return []api.InstanceReplica{{Replica: 1, Job: one.Job, Port: one.Port, ReadyAt: one.ReadyAt}}
 }
 
 // replace makes another replica than the first what is declared, and reports whether it was

@@ -71,15 +71,15 @@ func outcome(name string, within time.Duration, m shimproto.Probed) error {
 }
 
 const (
-	// saidLines and saidBytes are how much of what a command printed is in a message.
-	saidLines, saidBytes = 3, 300
+	// shownLines and shownBytes are how much of what a command printed is in a message.
+	shownLines, shownBytes = 3, 300
 )
 
 // lastOf is the last lines of a text, in one.
 func lastOf(text string) string {
 	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' || c == '\r' })
-	text = strings.Join(lines[max(0, len(lines)-saidLines):], " | ")
-	text = strings.TrimRight(text[max(0, len(text)-saidBytes):], ".")
+	text = strings.Join(lines[max(0, len(lines)-shownLines):], " | ")
+	text = strings.TrimRight(text[max(0, len(text)-shownBytes):], ".")
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || c == unicode.ReplacementChar {
 			return -1

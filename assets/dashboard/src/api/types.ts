@@ -1787,6 +1787,10 @@ export interface Instance {
   last_end?: Cause;
   /** Where it runs, each once, ordered by rank. */
   nodes?: NodeID[];
+  /** How many tokens a second it makes now, those of all that are ready added up; absent where that is not known. Unit: s. */
+  tokens_per_s?: number;
+  /** Why it is not, as one sentence, of one that is ready. */
+  tokens_message?: string;
   /** All of it where there are several, the first too, which is what the other fields are about. */
   replicas?: InstanceReplica[];
 }
@@ -2223,6 +2227,8 @@ export interface JobRequest {
   keep_awake?: KeepAwake;
   /** Say how it is known that what rank 0 serves works. */
   probes?: ProbesParams;
+  /** Where the program counts the tokens that it makes. */
+  metrics?: MetricsParams;
   /** Says that the job goes on without its client. */
   detached?: boolean;
   /** What becomes of the job's output when it is deleted; empty = delete. */
@@ -2270,6 +2276,8 @@ export interface JobSpec {
   kept?: boolean;
   /** Say how it is known that what rank 0 serves works. */
   probes?: Probes;
+  /** Where the program counts the tokens that it makes. */
+  metrics?: Metrics;
   /** Says that nodes are only asked what they have: nothing is started by it. */
   look?: boolean;
   /** What screens show; by default that of its script or module, else of its program. */
@@ -2924,6 +2932,28 @@ export interface Memory {
   gpu_working_set_bytes?: number;
   /** What all programs together hold for the GPU. Unit: bytes. */
   gpu_used_bytes?: number;
+}
+
+/**
+ * Metrics are where a program counts the tokens that it makes, in Prometheus' text format, at
+ * the first port that its job publishes. They are read only while somebody looks.
+ */
+export interface Metrics {
+  /** What is asked for, such as /metrics. */
+  path: string;
+  /** The name of a counter of tokens, such as llamacpp:tokens_predicted_total. All that have it are added up, whatever their labels. */
+  series: string;
+}
+
+/**
+ * Metrics are where a program counts the tokens that it makes, in Prometheus' text format, at
+ * the first port that its job publishes. They are read only while somebody looks.
+ */
+export interface MetricsParams {
+  /** What is asked for, such as /metrics. */
+  path: string;
+  /** The name of a counter of tokens, such as llamacpp:tokens_predicted_total. All that have it are added up, whatever their labels. */
+  series: string;
 }
 
 /** Model is a revision of a repository, or a folder with a model. */

@@ -148,7 +148,7 @@ func (r *run) untilReady(ctx context.Context, c *client.Client, id api.JobID, na
 	shown := ""
 	line := r.workLine("")
 	defer line.clear()
-	say := func(now string) {
+	report := func(now string) {
 		if now != shown && r.Terminal {
 			shown = now
 			line.of(0)(now)
@@ -156,10 +156,10 @@ func (r *run) untilReady(ctx context.Context, c *client.Client, id api.JobID, na
 	}
 	err := r.followJob(ctx, c, id, func(change api.JobChanged) bool {
 		state.apply(change.Put)
-		say(state.words(r.view(), names))
+		report(state.words(r.view(), names))
 		return state.job.Phase.Ended() || show.IsReady(state.job)
 	}, func(err error) {
-		say("interrupted: " + api.AsError(err).Message + " The service goes on; trying again.")
+		report("interrupted: " + api.AsError(err).Message + " The service goes on; trying again.")
 	})
 	if err != nil {
 		return err

@@ -125,6 +125,7 @@ func TestServices(t *testing.T) {
 	loading.Name, loading.ReadyAt, loading.Message, loading.Attempt = "b", api.Time{}, "Rank 0 has not been ready yet.", 2
 	loading.LastEnd = &api.Cause{Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with exit code 1."}
 	several := served
+	several.TokensPerS, waiting.TokensMessage = new(21.26), "The engine's file names no metrics."
 	several.Name, several.Replicas = "d", []api.InstanceReplica{
 		{Replica: 1, URL: served.URL, Job: jobA, Phase: api.JobRunning, ReadyAt: before(0), Attempt: 1, Nodes: []api.NodeID{studio}},
 		{Replica: 2, URL: "http://127.0.0.1:9002", Job: jobA, Phase: api.JobPlacing, Attempt: 3, Message: "mac-mini has no org/m"},
@@ -132,12 +133,13 @@ func TestServices(t *testing.T) {
 	waiting.Name, waiting.Phase, waiting.ReadyAt, waiting.Nodes, waiting.Message = "c", api.JobPlacing, api.Time{}, nil, "mac-mini has no org/m"
 	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{served, loading, waiting, several}})
 	is.Equal(r.run("serve"), api.ExitOK)
-	is.Equal(r.out.String(), `NAME  MODEL  ENGINE         ADDRESS                ATTEMPT  STATE
-m     org/m  mlx_lm.server  http://127.0.0.1:9001  1        ready on mac-studio, mac-mini
-b     org/m  mlx_lm.server  http://127.0.0.1:9001  2        not ready: Rank 0 has not been ready yet.
+	is.Equal(r.out.String(), `NAME  MODEL  ENGINE         ADDRESS                ATTEMPT  TOKENS/S  STATE
+m     org/m  mlx_lm.server  http://127.0.0.1:9001  1        –         ready on mac-studio, mac-mini
+b     org/m  mlx_lm.server  http://127.0.0.1:9001  2        –         not ready: Rank 0 has not been ready yet.
   the attempt before ended: Rank 1 on mac-mini ended with exit code 1.
-c     org/m  mlx_lm.server  http://127.0.0.1:9001  1        placing: mac-mini has no org/m
-d     org/m  mlx_lm.server  http://127.0.0.1:9001  1        1 of 2 ready
+c     org/m  mlx_lm.server  http://127.0.0.1:9001  1        unknown   placing: mac-mini has no org/m
+  tokens a second are unknown: The engine's file names no metrics.
+d     org/m  mlx_lm.server  http://127.0.0.1:9001  1        21.3      1 of 2 ready
   1: http://127.0.0.1:9001, attempt 1: ready on mac-studio
   2: http://127.0.0.1:9002, attempt 3: placing: mac-mini has no org/m
 All of them answer at http://127.0.0.1:7733/v1, by the name of their model.

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"strconv"
 
 	"fulmen/app/text"
 	"fulmen/daemon/api"
@@ -21,9 +22,12 @@ func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
 		w.Line("You serve no model. Begin with: fulmen serve MODEL")
 		return
 	}
-	table := text.NewTable("NAME", "MODEL", "ENGINE", "ADDRESS", "ATTEMPT", "STATE").Less("ENGINE", "ATTEMPT", "MODEL")
+	table := text.NewTable("NAME", "MODEL", "ENGINE", "ADDRESS", "ATTEMPT", "TOKENS/S", "STATE")
 	for _, one := range all {
-		table.Row(one.Name, join(" at ", one.Model.Model, one.Model.Revision), one.Engine, one.URL, fmt.Sprint(one.Attempt), instanceState(one, n))
+		table.Row(one.Name, join(" at ", one.Model.Model, one.Model.Revision), one.Engine, one.URL, fmt.Sprint(one.Attempt), tokenRate(one), instanceState(one, n))
+		if one.TokensMessage != "" {
+			table.Span("  tokens a second are unknown: " + one.TokensMessage)
+		}
 		for _, r := range one.Replicas {
 			table.Span(fmt.Sprintf("  %d: %s, attempt %d: %s", r.Replica, r.URL, r.Attempt, replicaState(r, n)))
 		}
@@ -33,6 +37,17 @@ func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
 	}
 	w.Table(table)
 	w.Line("All of them answer at " + list.Endpoint + ", by the name of their model.")
+}
+
+// tokenRate is how many tokens a second one makes.
+func tokenRate(i api.Instance) string {
+	switch {
+	case i.TokensPerS != nil:
+		return strconv.FormatFloat(*i.TokensPerS, 'f', 1, 64)
+	case i.TokensMessage != "":
+		return "unknown"
+	}
+	return "–"
 }
 
 func instanceState(i api.Instance, n Names) string {
