@@ -124,8 +124,19 @@ describe("instances", () => {
     await picture(page, "instances");
   });
 
+  it("are planned as the form changes", async () => {
+    await page.locator('input[name="model"]').fill(name);
+    await see(page, '[data-plan] ol li >> text=studio-1');
+    await page.locator('input[name="macs"]').fill("64");
+    await see(page, '[data-plan="none"] >> text=Nowhere at the moment.');
+    await page.locator('input[name="macs"]').fill("1");
+    await see(page, '[data-plan] ol li >> text=studio-');
+    expect(await inaccessible(page)).toEqual([]);
+  });
+
   it("that cannot start say why, and are deleted by a button", async () => {
     await page.locator('input[name="model"]').fill("org/nowhere");
+    await see(page, '[data-plan="none"]');
     await page.locator("button >> text=Serve").click();
     await see(page, '[data-instance="nowhere"] >> text=gets org/nowhere from Hugging Face');
     for (const one of ["nowhere", "Qwen3-0.6B-8bit"]) {
