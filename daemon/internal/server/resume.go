@@ -53,6 +53,9 @@ func (w *watchLogs) open(uid uint32, params, last string) *watchLog {
 	total := 0
 	for i, one := range slices.Backward(w.list) {
 		if total += one.size(); len(w.list)-i > maxWatchLogs || total > maxLogsBytes {
+			for _, old := range w.list[:i+1] {
+				old.forget()
+			}
 			w.list = slices.Delete(w.list, 0, i+1)
 			break
 		}
@@ -87,6 +90,15 @@ func (l *watchLog) size() int {
 	defer l.mu.Unlock()
 	return l.bytes
 }
+
+// forget keeps nothing any more: it cannot be resumed.
+func (l *watchLog) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgetLocked()
+}
+
+func (l *watchLog) forgetLocked() { l.isOver, l.has, l.logged, l.bytes = true, nil, nil, 0 }
 
 // after is what the client has that has read up to an event; nil where that is not known.
 func (l *watchLog) after(n uint64) map[api.Key]uint64 {
@@ -135,7 +147,7 @@ func (l *watchLog) take(c *stateChanged) (id string) {
 		}
 	}
 	if l.bytes > maxLogBytes {
-		l.isOver, l.has, l.logged, l.bytes = true, nil, nil, 0
+		l.forgetLocked()
 	}
 	return fmt.Sprintf("%s.%d", l.id, l.n)
 }
