@@ -42,6 +42,17 @@ func (j *jobs) testReplicas(t *testing.T) {
 		t.Log(got.out, got.err)
 		is.Equal(got.status, api.ExitOK)
 	}
+	for want, args := range map[string][]string{
+		"17 is out of range":           {"--replicas", "17"},
+		"cannot all use the same Macs": {"--replicas", "2", "--nodes", string(at.ID)},
+		`"a/2" has a slash`:            {"--name", "a/2"},
+		"max_nodes":                    {"--max-nodes", "2"}, // of an engine for one Mac
+	} {
+		got := end(t, j.fulmen(t.Context(), at, append([]string{"serve", filepath.Base(model), "--engine", llama, "--venv", "", "-d"}, args...)...))
+		if got.status != api.ExitFailed || !strings.Contains(got.err, want) {
+			t.Errorf("%v: %d, %s", args, got.status, got.err)
+		}
+	}
 	var now []api.InstanceReplica
 	ready := func(n int) []api.InstanceReplica {
 		t.Helper()

@@ -35,14 +35,14 @@ type Instances struct {
 	Log     *slog.Logger
 
 	mu     sync.Mutex
-	rolled map[instanceKey]roll
+	rolled map[instanceKey]api.InstanceApplyParams
 	wake   waker.Waker
 	tokens *tokens
 }
 
 // NewInstances completes the methods.
 func NewInstances(d *Instances) *Instances {
-	d.rolled, d.wake, d.tokens = map[instanceKey]roll{}, waker.New(), newTokens(d.Clock)
+	d.rolled, d.wake, d.tokens = map[instanceKey]api.InstanceApplyParams{}, waker.New(), newTokens(d.Clock)
 	return d
 }
 
@@ -108,6 +108,12 @@ func (d *Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceA
 	case spec.Replicas < 0 || spec.Replicas > api.MaxReplicas:
 		return api.InstanceApplyResult{}, api.Errorf(api.ReasonBadValue, "instance.replicas", "instance.replicas: %d is out of range.", spec.Replicas).
 			WithRemedy(fmt.Sprintf("Use 1 to %d, or 0 for as many as there are.", api.MaxReplicas))
+	case spec.Replicas > 1 && len(spec.Nodes) > 0:
+		return api.InstanceApplyResult{}, api.Errorf(api.ReasonBadValue, "instance.nodes", "instance.nodes: several replicas cannot all use the same Macs.").
+			WithRemedy("Name those that must not be used (excluded_nodes, --exclude), or one replica.")
+	case strings.Contains(spec.Name, "/"):
+		return api.InstanceApplyResult{}, api.Errorf(api.ReasonBadValue, "instance.name", "instance.name: %.80q has a slash, after which replicas have their numbers.", spec.Name).
+			WithRemedy("Use another name.")
 	}
 	spec.Name, spec.Engine, spec.Sharding = cmp.Or(spec.Name, path.Base(spec.Model.Model)), cmp.Or(spec.Engine, api.DefaultEngine), cmp.Or(spec.Sharding, api.ShardingTensor)
 	caller := jobCaller(c)
@@ -155,7 +161,7 @@ func (d *Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceA
 		if all, err = d.list(ctx, caller); err != nil {
 			return result, err
 		}
-		if _, err := d.replace(ctx, caller, all, p, number, false); err != nil {
+		if _, err := d.replace(ctx, caller, all, api.JobApplyParams{Environment: p.Environment}, p.Instance, number); err != nil {
 			return result, err
 		}
 	}

@@ -33,34 +33,28 @@ func replicasIn(one *api.Instance) []api.InstanceReplica {
 
 // replace makes another replica than the first what is declared, and reports whether it was
 // not.
-func (d *Instances) replace(ctx context.Context, c job.Caller, all []api.Instance, p api.InstanceApplyParams, number int, isDryRun bool) (bool, error) {
-	port, err := d.port(all, p.Instance, number)
+func (d *Instances) replace(ctx context.Context, c job.Caller, all []api.Instance, p api.JobApplyParams, spec api.InstanceSpec, number int) (bool, error) {
+	port, err := d.port(all, spec, number)
 	if err != nil {
 		return false, err
 	}
-	request, err := d.request(p.Instance, number, port)
-	if err != nil {
+	if p.Request, err = d.request(spec, number, port); err != nil {
 		return false, err
 	}
-	if err := d.Jobs.Ports.Allows(request.Publish); err != nil {
+	if err := d.Jobs.Ports.Allows(p.Request.Publish); err != nil {
 		return false, err
 	}
-	done, err := d.Jobs.Jobs.Apply(ctx, c, api.JobApplyParams{Request: request, Environment: p.Environment, Replace: true, DryRun: isDryRun})
+	done, err := d.Jobs.Jobs.Apply(ctx, c, p)
 	return done.Outcome != api.ApplyUnchanged, err
 }
 
-// roll is an instance whose replicas are replaced one after the other.
-type roll struct {
-	params api.InstanceApplyParams
-}
-
 // rollLook is how long it rests between two looks whether the next can be replaced.
-const rollLook = time.Second
+const rollLook = 2 * time.Second
 
 func (d *Instances) roll(key instanceKey, p api.InstanceApplyParams) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.rolled[key] = roll{p}
+	d.rolled[key] = p
 	d.wake.Wake()
 }
 
@@ -117,9 +111,10 @@ func (d *Instances) step(ctx context.Context, key instanceKey) error {
 	isReady := true
 	for _, r := range replicasOf(all, key.name) {
 		if r.Replica > 1 {
-			differs, err := d.replace(ctx, c, all, now.params, r.Replica, true)
-			if err == nil && differs && isReady {
-				_, err = d.replace(ctx, c, all, now.params, r.Replica, false)
+			apply := api.JobApplyParams{Environment: now.Environment, Replace: true, DryRun: true}
+			differs, err := d.replace(ctx, c, all, apply, now.Instance, r.Replica)
+			if apply.DryRun = false; err == nil && differs && isReady {
+				_, err = d.replace(ctx, c, all, apply, now.Instance, r.Replica)
 			}
 			if err != nil && !errors.Is(err, context.Canceled) {
 				d.unroll(key) // it would fail again
