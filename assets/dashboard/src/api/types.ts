@@ -3862,7 +3862,10 @@ export interface PriorityMax {
   max_priority: number;
 }
 
-/** Probe is one of them: an HTTP request where it has a path, else a connection. */
+/**
+ * Probe is one of them: a command where it has one, an HTTP request where it has a path, else a
+ * connection.
+ */
 export interface Probe {
   /** Run beside rank 0, as its account and with its directory and environment; exit code 0 is success. There is no shell, and no port. */
   command?: string[];
