@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -41,8 +42,9 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	if !found || known.Gone || known.Ended || job.Phase.Ended() || spec.Labels[api.LabelEngine] == "" || spec.Model.Model == "" || len(spec.Publish) == 0 {
 		return service{}, false
 	}
+	name, _, _ := strings.Cut(spec.Name, "/") // a replica has its number behind
 	s := service{
-		name: spec.Name, model: spec.Model.Model, as: spec.Labels[api.LabelEngineModel], of: spec.Principal, since: spec.SubmittedAt,
+		name: name, model: spec.Model.Model, as: spec.Labels[api.LabelEngineModel], of: spec.Principal, since: spec.SubmittedAt,
 		rank: api.RankRef{Job: id, Attempt: job.Attempt}, port: spec.Publish[0].Port,
 	}
 	a := job.OpenAttempt()
