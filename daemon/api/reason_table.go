@@ -703,7 +703,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonPrincipalUnmapped, Code: CodeDenied, Text: "No account has been chosen on the Mac for this person's jobs.", Remedy: "On that Mac, run `fulmen users map WHO ACCOUNT`.", Command: "fulmen users"},
 		{Reason: ReasonAccountForbidden, Code: CodeDenied, Text: "Jobs never run as this account.", Remedy: "Map the person to an account other than root.", Command: "fulmen users"},
 		{Reason: ReasonJobsNotShared, Code: CodeDenied, Text: "The Mac does not accept jobs of others.", Remedy: "Allow it there: `fulmen sharing set jobs=mapped`.", Command: "fulmen sharing"},
-		{Reason: ReasonModelsNotShared, Code: CodeDenied, Text: "The Mac does not let people of other Macs read its models.", Remedy: "Allow it there: `fulmen sharing set models=mapped`, or `members` for what is public.", Command: "fulmen sharing"},
+		{Reason: ReasonModelsNotShared, Code: CodeDenied, Text: "The Mac does not let people of other Macs read its models.", Remedy: "Allow it there: `fulmen sharing set models=mapped`, or `models=members` for what is public.", Command: "fulmen sharing"},
 		{Reason: ReasonOnBattery, Code: CodePrecondition, Text: "The Mac accepts jobs on power only.", Remedy: "Connect power.", Command: "fulmen sharing"},
 		{Reason: ReasonNotIdle, Code: CodePrecondition, Text: "The Mac accepts jobs only when nobody uses it.", Command: "fulmen sharing"},
 		{Reason: ReasonSpecAltered, Code: CodeDenied, Text: "The job's spec does not match its signature.", Remedy: "Submit it again."},
