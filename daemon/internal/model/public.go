@@ -29,7 +29,9 @@ const maxPublic = 1000
 
 // PublicStore keeps them.
 type PublicStore interface {
+	// Load gives all that are kept.
 	Load() ([]Public, error)
+	// Save keeps these in their place.
 	Save([]Public) error
 }
 

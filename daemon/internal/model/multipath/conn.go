@@ -23,8 +23,8 @@ const (
 	unsentMost = 1 << 20
 	// keptMost bounds the buffers that are kept for later.
 	keptMost = 4 << 20
-	// sayEvery is after how many bytes the other end gets to know that they have come.
-	sayEvery = 512 << 10
+	// ackEvery is after how many bytes the other end gets to know that they have come.
+	ackEvery = 512 << 10
 	// lookEvery is how often paths are looked at on which something is under way.
 	lookEvery = 500 * time.Millisecond
 	// stalledAfter is how many looks later a path counts as broken, where others go on.
@@ -69,7 +69,7 @@ type Conn struct {
 	rest      []byte
 	taken     uint64 // by who reads
 	next      uint64 // of it, what was read
-	said      uint64
+	acked     uint64
 	end       *uint64
 }
 
@@ -106,7 +106,7 @@ func (c *Conn) Paths() []Path {
 	defer c.mu.Unlock()
 	all := make([]Path, len(c.paths))
 	for i, p := range c.paths {
-		all[i] = Path{At: p.at, Received: p.came, Sent: p.sent}
+		all[i] = Path{At: p.at, Received: p.received, Sent: p.sent}
 	}
 	return all
 }
@@ -280,8 +280,8 @@ func (c *Conn) done(data []byte) {
 	defer c.mu.Unlock()
 	c.next += uint64(len(data))
 	c.freeLocked(data)
-	if c.next-c.said >= sayEvery {
-		c.said = c.next
+	if c.next-c.acked >= ackEvery {
+		c.acked = c.next
 		for _, p := range c.paths { // one may be stalled
 			p.isDue = true
 		}

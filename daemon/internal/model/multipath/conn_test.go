@@ -192,7 +192,7 @@ func TestHostileFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		for _, h := range []head{
-			{length: blockBytes + 1}, {offset: 1 << 63, length: 1}, {offset: 2 * window, length: 1}, {flags: 4}, {came: 1}, {read: 1},
+			{length: blockBytes + 1}, {offset: 1 << 63, length: 1}, {offset: 2 * window, length: 1}, {flags: 4}, {received: 1}, {read: 1},
 		} {
 			r := cabled(t, time.Millisecond)
 			line := memnet.NewLine(9, memnet.Quality{})

@@ -21,7 +21,7 @@ const (
 // head begins every frame.
 type head struct {
 	offset, length uint64
-	read, came     uint64 // of what the other end writes: in all, and by this path
+	read, received uint64 // of what the other end writes: in all, and by this path
 	flags          byte
 }
 
@@ -30,7 +30,7 @@ func (h head) put(to []byte) {
 	binary.BigEndian.PutUint64(to[1:], h.offset)
 	binary.BigEndian.PutUint32(to[9:], uint32(h.length))
 	binary.BigEndian.PutUint64(to[13:], h.read)
-	binary.BigEndian.PutUint64(to[21:], h.came)
+	binary.BigEndian.PutUint64(to[21:], h.received)
 }
 
 // errFrame is the error of what is no frame.
@@ -43,7 +43,7 @@ func readHead(from io.Reader) (h head, err error) {
 	}
 	h = head{
 		flags: b[0], offset: binary.BigEndian.Uint64(b[1:]), length: uint64(binary.BigEndian.Uint32(b[9:])),
-		read: binary.BigEndian.Uint64(b[13:]), came: binary.BigEndian.Uint64(b[21:]),
+		read: binary.BigEndian.Uint64(b[13:]), received: binary.BigEndian.Uint64(b[21:]),
 	}
 	const most = 1 << 62
 	if h.length > blockBytes || h.offset > most || h.flags >= flagsEnd {

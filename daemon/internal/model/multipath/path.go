@@ -18,8 +18,8 @@ type path struct {
 	isBusy          bool   // somebody writes
 	writing         *block // nil = only what is to be said
 	sent, confirmed uint64 // bytes, as this and the other end count them
-	came            uint64
-	said            uint64 // of came
+	received        uint64
+	acked           uint64 // of received
 	isAsked         bool   // at the end
 	isDue, isAsking bool   // there is something to say, or to ask
 	known           uint64 // what was confirmed at the last look
@@ -83,8 +83,8 @@ func (c *Conn) send(p *path) {
 // writeLocked writes a block by an idle path, or without one what is to be said. It unlocks
 // meanwhile.
 func (c *Conn) writeLocked(p *path, b *block) {
-	h := head{read: c.next, came: p.came}
-	p.said = p.came
+	h := head{read: c.next, received: p.received}
+	p.acked = p.received
 	if p.isAsking {
 		h.flags |= flagAsk
 	}
@@ -154,7 +154,7 @@ func (c *Conn) receive(p *path) error {
 	if p.isLost {
 		return net.ErrClosed
 	}
-	if p.came += h.length; p.came-p.said >= sayEvery && !p.isDue {
+	if p.received += h.length; p.received-p.acked >= ackEvery && !p.isDue {
 		p.isDue = true
 		c.work.Broadcast()
 	}
@@ -172,16 +172,16 @@ func (c *Conn) receive(p *path) error {
 func (c *Conn) confirm(p *path, h head) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p.isLost || h.came > p.sent || h.read > c.written {
+	if p.isLost || h.received > p.sent || h.read > c.written {
 		return errFrame
 	}
-	isNew := h.came > p.confirmed || h.flags&flagAsk != 0
-	p.confirmed = max(p.confirmed, h.came)
+	isNew := h.received > p.confirmed || h.flags&flagAsk != 0
+	p.confirmed = max(p.confirmed, h.received)
 	if isNew && c.isClosed {
 		c.hasRoom.Broadcast()
 	}
 	if h.flags&flagEnd != 0 {
-		p.came++
+		p.received++
 		c.end = &h.offset
 		c.arrived.Signal()
 	}
