@@ -71,7 +71,7 @@ func (b *run) jobsOn(ctx context.Context, stage *testcluster.Stage, d *testclust
 	if err := b.wait(quiet); err != nil {
 		return err
 	}
-	parts := []func(within time.Duration) error{j.shortPrograms, j.generations, j.spawnTime, j.signalTime, j.lossTime, j.logRate}
+	parts := []func(within time.Duration) error{j.shortPrograms, j.generations, j.spawnTime, j.signalTime, j.lossTime, j.logRate, j.endpoint}
 	if b.shortest {
 		parts = slices.Delete(parts, 1, 2) // the same with other programs, which take long
 	}

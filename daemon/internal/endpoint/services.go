@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net"
@@ -39,12 +40,12 @@ const (
 func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	known, found := e.cfg.Job(id)
 	job, spec := known.Job, known.Spec
-	if !found || known.Gone || known.Ended || job.Phase.Ended() || spec.Labels[api.LabelEngine] == "" || spec.Model.Model == "" || len(spec.Publish) == 0 {
+	if !found || known.Gone || known.Ended || job.Phase.Ended() || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
 		return service{}, false
 	}
 	name, _, _ := strings.Cut(spec.Name, "/") // a replica has its number behind
 	s := service{
-		name: name, model: spec.Model.Model, as: spec.Labels[api.LabelEngineModel], of: spec.Principal, since: spec.SubmittedAt,
+		name: name, model: cmp.Or(spec.Model.Model, name), as: spec.Labels[api.LabelEngineModel], of: spec.Principal, since: spec.SubmittedAt,
 		rank: api.RankRef{Job: id, Attempt: job.Attempt}, port: spec.Publish[0].Port,
 	}
 	a := job.OpenAttempt()
