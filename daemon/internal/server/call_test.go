@@ -134,7 +134,7 @@ func TestInstancesByHTTP(t *testing.T) {
 	})
 	c := calls{a, t, true}
 	is.Equal(c.do("POST", "/v1/instances", `{"instance":{"model":{"model":"org/m"}}}`, "Content-Type", asJSON).StatusCode, 200)
-	is.Equal(c.text(c.do("GET", "/v1/instances", "")), `{"instances":[]}`+"\n")
+	is.Equal(c.text(c.do("GET", "/v1/instances", "")), `{"instances":[],"endpoint":""}`+"\n")
 	is.Equal(c.do("DELETE", "/v1/instances/a%20b", "").StatusCode, 200)
 	is.Equal(asked, []string{"apply org/m", "list", "delete a b"})
 	is.Equal(c.do("DELETE", "/v1/instances", "").StatusCode, 405)

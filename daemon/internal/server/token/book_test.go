@@ -238,3 +238,28 @@ func TestSecretsAreBounded(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(b.secrets), 1)
 }
+
+// A key of the endpoint counts there and nowhere else, and a token not there.
+func TestKeysOfTheEndpoint(t *testing.T) {
+	is := is.New(t)
+	b := newBench(t)
+	key, made, err := b.CreateKey(501, "phone", time.Hour)
+	is.NoErr(err)
+	is.True(made.Info().Endpoint)
+	token, _, err := b.Create(501, "script", 0)
+	is.NoErr(err)
+	b.open(t) // it is on disk
+	found, err := b.CheckKey(key)
+	is.NoErr(err)
+	is.Equal(found.UID, uint32(501))
+	_, err = b.Check(key)
+	is.True(errors.Is(err, api.ReasonBadToken))
+	_, err = b.CheckKey(token)
+	is.True(errors.Is(err, api.ReasonBadToken))
+	is.Equal(len(b.List(501)), 2)
+	b.pass(time.Hour)
+	_, err = b.CheckKey(key)
+	is.True(errors.Is(err, api.ReasonExpiredToken))
+	_, err = b.Revoke(501, "script")
+	is.NoErr(err)
+}
