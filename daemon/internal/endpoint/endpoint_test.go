@@ -131,6 +131,7 @@ func TestRequestsWaitForAService(t *testing.T) {
 		r.is.Equal(status, 503)
 
 		// So many wait, and one more does not.
+		r.settings.Wait = time.Second
 		var all sync.WaitGroup
 		for range maxWaiting {
 			all.Go(func() { _, _ = r.result(r.ask(t.Context(), hello)) })

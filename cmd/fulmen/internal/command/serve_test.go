@@ -151,3 +151,15 @@ All of them answer at http://127.0.0.1:7733/v1, by the name of their model.
 	is.Equal(r.run("serve"), api.ExitOK)
 	is.True(strings.HasSuffix(r.out.String(), "You serve no model. Begin with: fulmen serve MODEL\n"))
 }
+
+// A key of the endpoint has a name, and is no token of the API.
+func TestKeyOfTheEndpoint(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	r.daemon.Always("daemon.create_token", api.DaemonCreateTokenResult{Token: "fulmen_x"})
+	is.Equal(r.run("token", "create", "phone", "--endpoint"), api.ExitOK)
+	is.Equal(r.out.String(), "fulmen_x\n")
+	is.Equal(r.called("daemon.create_token"), []string{`{"name":"phone","endpoint":true}`})
+	is.True(strings.Contains(r.err.String(), "can ask the models that you can."))
+	is.Equal(r.run("token", "create", "--endpoint"), api.ExitUsage)
+}
