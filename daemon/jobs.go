@@ -308,7 +308,7 @@ func (d *daemon) openEndpoint() (net.Listener, error) {
 		d.logs.Part("endpoint").Warn("the endpoint's port is held by another program, and the next one is used", "port", current.Port, "used", port)
 	}
 	d.endpoint = endpoint.New(endpoint.Config{
-		Node: d.identity.Node, Job: d.jobs.Known, IsAwake: d.isAwake, May: d.sharing.May, Dial: d.publisher.Dial, Owner: d.platform.Processes.Owner, UserName: server.UserName,
+		Node: d.identity.Node, Job: d.jobs.Asked, IsAwake: d.isAwake, May: d.sharing.May, Dial: d.publisher.Dial, Owner: d.platform.Processes.Owner, UserName: server.UserName,
 		Key: func(text string) (uint32, error) {
 			record, err := d.tokens.CheckKey(text)
 			return record.UID, err

@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// Node is this node, of whose accounts callers are.
 	Node api.NodeID
-	// Job is what is known of a job that counts.
+	// Job is what is known of a job that counts. It waits until the stored ones are read.
 	Job func(api.JobID) (gate.Known, bool)
 	// IsAwake reports whether a node does not say that it goes away.
 	IsAwake func(api.NodeID) bool
@@ -89,6 +89,7 @@ type Endpoint struct {
 	backends map[backendKey]*backend
 	retired  map[*backend]bool // those that end
 	waiting  int
+	hasBegun bool // it knows the jobs
 	closing  bool
 }
 

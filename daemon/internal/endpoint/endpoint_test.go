@@ -102,8 +102,12 @@ func TestStreamsComeAtOnce(t *testing.T) {
 func TestRequestsWaitForAService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobBackoff, Attempt: 1})
 		began := time.Now()
+		status, _ := r.result(r.ask(t.Context(), hello)) // the jobs are not known yet
+		r.is.Equal(status, 503)
+		r.is.Equal(time.Since(began), r.settings.Wait)
+		r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobBackoff, Attempt: 1})
+		began = time.Now()
 		response, err := r.ask(t.Context(), hello)
 		r.is.NoErr(err)
 		r.is.Equal(response.Header.Get("Retry-After"), "5")

@@ -105,6 +105,7 @@ func (e *Endpoint) Run(ctx context.Context, l *ledger.Ledger) error {
 // to say, who may read it a moment later.
 func (e *Endpoint) see(ids ...api.JobID) {
 	e.mu.Lock()
+	e.hasBegun = true
 	for _, id := range ids {
 		e.jobs[id] = true
 	}
@@ -222,7 +223,7 @@ func (e *Endpoint) choose(ctx context.Context, by api.Principal, model string, u
 	}()
 	for {
 		e.mu.Lock()
-		changed, closing := e.changed, e.closing
+		changed, closing, hasBegun := e.changed, e.closing, e.hasBegun
 		e.mu.Unlock()
 		all := e.named(by, model)
 		e.mu.Lock()
@@ -247,9 +248,9 @@ func (e *Endpoint) choose(ctx context.Context, by api.Principal, model string, u
 		switch {
 		case closing:
 			return s, nil, nil, errStopping
-		case len(all) == 0:
+		case len(all) == 0 && hasBegun:
 			return s, nil, nil, noModel(model)
-		case !slices.ContainsFunc(all, func(s service) bool { return s.state != stopping }):
+		case hasBegun && !slices.ContainsFunc(all, func(s service) bool { return s.state != stopping }):
 			return s, nil, nil, errStopped
 		case rest <= 0 || isFull:
 			return s, nil, nil, newProblem(http.StatusServiceUnavailable, "service_not_ready", "The service of "+clip(model)+" is not ready. Try again in a moment; `fulmen serve` says why.")
