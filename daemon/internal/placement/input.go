@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/topology"
 )
 
@@ -22,7 +21,7 @@ type Input struct {
 	// Trusted are networks that the planning node's configuration trusts for unencrypted traffic.
 	Trusted []netip.Prefix
 	// Line is what jobs that wait before it want, and whose grants do not count.
-	Line queue.View
+	Line Line
 	// Brief leaves out remedies, the larger part of the work of a refusal: for planning again after a change.
 	Brief bool
 	// Documents are those that Nodes and Graph were made of, each once and of the kinds of
@@ -76,6 +75,21 @@ type Node struct {
 	Limits map[api.PortNumber]api.RDMALimits
 	// Network is its network document.
 	Network *api.Network
+}
+
+// Line is what a plan counts with of other jobs beside what their grants say.
+type Line struct {
+	// Reserved is what jobs that wait before this one are to be granted.
+	Reserved []Reserved
+	// Without reports of which jobs' grants it takes no notice; nil = none.
+	Without func(api.JobID) bool
+}
+
+// Reserved is what one of them is to be granted.
+type Reserved struct {
+	Job       api.JobID
+	Principal api.Principal
+	Grants    []api.WantedGrant
 }
 
 // Lent is what a node has granted to a rank of another job, or is to grant to one that waits first.
@@ -203,7 +217,7 @@ func InputOf(in Input, known []topology.Node, programs map[api.NodeID]api.Progra
 // reader gathers one node's documents.
 type reader struct {
 	spec    *api.JobSpec
-	line    queue.View
+	line    Line
 	node    Node
 	sharing *api.Sharing
 	system  api.System

@@ -60,12 +60,12 @@ type usage struct {
 	settle time.Duration
 	report func(idleSince api.Time) // zero: it is asked
 
-	mu     sync.Mutex
-	open   int
-	last   time.Duration
-	told   bool // that it is idle
-	waits  bool // for settle to be over
-	closed bool
+	mu       sync.Mutex
+	open     int
+	last     time.Duration
+	reported bool // that it is idle
+	waits    bool // for settle to be over
+	closed   bool
 }
 
 // begin counts from now.
@@ -80,8 +80,8 @@ func (u *usage) moved(opened int) {
 	defer u.mu.Unlock()
 	clock := u.served.relay.cfg.Clock
 	u.open, u.last = u.open+opened, clock.Boot()
-	if u.told && !u.closed {
-		u.told = false
+	if u.reported && !u.closed {
+		u.reported = false
 		u.report(api.Time{})
 	}
 	if !u.waits && !u.closed {
@@ -102,7 +102,7 @@ func (u *usage) look() {
 	case unasked < u.settle:
 		clock.AfterFunc(u.settle-unasked, u.look)
 	default:
-		u.waits, u.told = false, true
+		u.waits, u.reported = false, true
 		u.report(api.TimeOf(clock.Now().Add(-unasked)))
 	}
 }

@@ -73,7 +73,16 @@ func (p *Planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeI
 	}
 	nodes, _ := p.Graph.read.Of(drawn, p.Nodes.IsStale)
 	in, _ := placement.InputOf(placement.Input{
-		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Documents: docs, Graph: p.Graph.buildOf(nodes), Trusted: p.Trusted(), Line: line, Brief: brief,
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Documents: docs, Graph: p.Graph.buildOf(nodes), Trusted: p.Trusted(), Line: lineOf(line), Brief: brief,
 	}, nodes, mlx, models)
 	return placement.Plan(in), nil
+}
+
+// lineOf is the line as placement counts with it.
+func lineOf(v queue.View) placement.Line {
+	line := placement.Line{Without: v.Without}
+	for _, r := range v.Reserved {
+		line.Reserved = append(line.Reserved, placement.Reserved(r))
+	}
+	return line
 }

@@ -224,14 +224,14 @@ func (e Unplaceable) home(m *step) {
 	if !reflect.DeepEqual(m.Job.Wanted, e.Wanted) {
 		m.Job.Wanted, m.dirty = e.Wanted, true
 	}
-	isNews := m.Job.Reason != why.Reason || m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor
+	isChanged := m.Job.Reason != why.Reason || m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor
 	switch isQueued := m.Job.Phase == api.JobQueued; {
 	case isQueued && !e.Early:
 		m.enter(api.JobPlacing, why)
 		if m.Rules.Placing > 0 {
 			m.start(TimerPlacing, m.Rules.Placing)
 		}
-	case isNews:
+	case isChanged:
 		m.enter(m.Job.Phase, why)
 	}
 }
