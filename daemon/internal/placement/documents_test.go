@@ -42,6 +42,21 @@ func TestDocumentsThatStop(t *testing.T) {
 		{"this Mac is always there", api.Document{}, func(s *source) { s.Stale = func(id api.NodeID) bool { return id != other } }, ""},
 		{"the GPU is lent", document(t, other, api.KindGrant, "j00000002/1/0", held), nil, api.ReasonGPUBusy},
 		{"the GPU is lent to this job", document(t, other, api.KindGrant, "j00000001/1/0", held), nil, ""},
+		{"the GPU is lent to who makes room", document(t, other, api.KindGrant, "j00000002/1/0", held), func(s *source) {
+			s.Line.Without = func(id api.JobID) bool { return id == "j00000002" }
+		}, ""},
+		{"another makes room", document(t, other, api.KindGrant, "j00000002/1/0", held), func(s *source) {
+			s.Line.Without = func(id api.JobID) bool { return id == "j00000003" }
+		}, api.ReasonGPUBusy},
+		{"a job before it wants the GPU", api.Document{}, func(s *source) {
+			s.Line.Reserved = []Reserved{{Job: "j00000002", Grants: []api.WantedGrant{{Node: other, GPU: api.GPUExclusive}}}}
+		}, api.ReasonWaitingInLine},
+		{"a job before it has that already", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantHeld, GPU: api.GPUNone}), func(s *source) {
+			s.Line.Reserved = []Reserved{{Job: "j00000002", Grants: []api.WantedGrant{{Node: other, GPU: api.GPUExclusive}}}}
+		}, ""},
+		{"a job before it wants nothing of it", api.Document{}, func(s *source) {
+			s.Line.Reserved = []Reserved{{Job: "j00000002", Grants: []api.WantedGrant{{Node: other, GPU: api.GPUNone}, {Node: "j79r4zr55xd4ph64", GPU: api.GPUExclusive}}}}
+		}, ""},
 		{"somebody waits for the GPU", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantWaiting, GPU: api.GPUExclusive}), nil, ""},
 		{"a device is lent", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantHeld, GPU: api.GPUNone, PortNumbers: []api.PortNumber{4}}), nil, api.ReasonRDMADeviceBusy},
 		{"only on power", document(t, other, api.KindSystem, "", api.System{PowerSource: api.PowerBattery}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyOnPower: true}), api.ReasonOnBattery},

@@ -231,6 +231,7 @@ func drop(s *source, kind api.Kind) {
 
 // source is what an input is made of by the planning node, which always reaches itself.
 type source struct {
+	Line      Line
 	Spec      api.JobSpec
 	Self      api.NodeID
 	Documents []api.Document
@@ -250,6 +251,6 @@ func inputOf(s source) (Input, []api.Cause) {
 		return d.Version() != newest[d.Key()] || d.Deleted || !slices.Contains(Kinds(), d.Kind)
 	})
 	nodes, notes := topology.NodesOf(docs, func(id api.NodeID) bool { return id != s.Self && s.Stale != nil && s.Stale(id) })
-	in, more := InputOf(Input{Spec: s.Spec, Documents: docs, Graph: topology.Build(topology.Input{Nodes: nodes})}, nodes, s.Programs, nil)
+	in, more := InputOf(Input{Line: s.Line, Spec: s.Spec, Documents: docs, Graph: topology.Build(topology.Input{Nodes: nodes})}, nodes, s.Programs, nil)
 	return in, append(notes, more...)
 }
