@@ -61,7 +61,7 @@ type InstanceSpec struct {
 	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.
 	Networks []string `json:"networks,omitempty"`
 	// Port is where it answers on this Mac; 0 = where it does, else the first free one from 8080.
-	// Other replicas than the first have others.
+	// Other replicas than the first have the next free ones.
 	Port int `json:"port,omitempty"`
 	// Environment is the Python environment of the engine (venv or conda), as a path.
 	Environment string `json:"environment,omitempty"`

@@ -53,11 +53,18 @@ func (j *jobs) testReplicas(t *testing.T) {
 			t.Errorf("%v: %d, %s", args, got.status, got.err)
 		}
 	}
+	list := func() []api.Instance {
+		t.Helper()
+		got := end(t, j.fulmen(t.Context(), at, "serve", "--json"))
+		var all api.InstanceListResult
+		must(t, got.out+got.err, json.Unmarshal([]byte(got.out), &all))
+		return all.Instances
+	}
 	var now []api.InstanceReplica
 	ready := func(n int) []api.InstanceReplica {
 		t.Helper()
 		eventually(t, fmt.Sprintf("%d replicas that are ready", n), timeout, func() bool {
-			all := call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances
+			all := list()
 			if len(all) != 1 || len(all[0].Replicas) != n {
 				return false
 			}
@@ -71,7 +78,7 @@ func (j *jobs) testReplicas(t *testing.T) {
 		})
 		return now
 	}
-	serve(llama, "--replicas", "3")
+	serve(llama, "--replicas", "3", "--port", fmt.Sprint(freePort(t)))
 	three := ready(3)
 	macs, ports := map[api.NodeID]bool{}, map[int]bool{}
 	for _, one := range three {
@@ -85,13 +92,13 @@ func (j *jobs) testReplicas(t *testing.T) {
 	serve(llama) // as many as there are
 	is.Equal(ready(2)[1].Job, two[1].Job)
 
-	if rate := call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances[0].TokensPerS; rate == nil || *rate <= 0 {
+	if rate := list()[0].TokensPerS; rate == nil || *rate <= 0 {
 		t.Error("nobody counts the tokens")
 	}
 	serve(other, "--replace")
 	eventually(t, "the first to be another", timeout, func() bool { return ready(2)[0].Job != two[0].Job })
 	eventually(t, "the second to be another", timeout, func() bool { return ready(2)[1].Job != two[1].Job })
-	is.Equal(call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances[0].TokensMessage, "The engine's file names no metrics.")
+	is.Equal(list()[0].TokensMessage, "The engine's file names no metrics.")
 	second, _, err := jobOf(t.Context(), at.Client, now[1].Job)
 	is.NoErr(err)
 	var spec api.JobSpec
@@ -99,7 +106,7 @@ func (j *jobs) testReplicas(t *testing.T) {
 	is.True(!spec.SubmittedAt.Before(now[0].ReadyAt.Time)) // one after the other
 
 	is.Equal(end(t, j.fulmen(t.Context(), at, "serve", "stop", "many")).status, api.ExitOK)
-	is.Equal(len(call[api.InstanceListResult](t, at.Client, "instance.list", nil).Instances), 0)
+	is.Equal(len(list()), 0)
 	for _, one := range now {
 		_, _, err := jobOf(t.Context(), at.Client, one.Job)
 		is.True(err != nil)

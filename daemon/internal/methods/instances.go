@@ -206,31 +206,33 @@ func (d *Instances) request(spec api.InstanceSpec, number, port int) (r api.JobR
 }
 
 const (
-	// firstPort is where a free port is looked for from, lastPort up to where.
-	firstPort = 8080
-	lastPort  = 9079
+	// firstPort is where a free port is looked for from, and portCount among how many.
+	firstPort, portCount = 8080, 1000
 )
 
 // port is where a replica of an instance answers: as it says, where it does already, or where
-// nothing is.
+// nothing is, which of another replica than the first is after that one's.
 func (d *Instances) port(all []api.Instance, spec api.InstanceSpec, number int) (int, error) {
 	if spec.Port != 0 && number == 1 {
 		return spec.Port, nil
 	}
-	taken := map[int]bool{spec.Port: true}
+	taken, from := map[int]bool{spec.Port: true}, cmp.Or(spec.Port, firstPort)
 	for _, one := range all {
 		for _, r := range replicasOf(all, one.Name) {
 			if taken[r.Port] = true; one.Name == spec.Name && r.Replica == number {
 				return r.Port, nil
 			}
+			if one.Name == spec.Name && r.Replica == 1 {
+				from = r.Port
+			}
 		}
 	}
-	for port := firstPort; port <= lastPort; port++ {
+	for port := from; port < min(from+portCount, 1<<16); port++ {
 		if !taken[port] && d.Jobs.Ports.Allows([]api.Publish{{Port: port}}) == nil {
 			return port, nil
 		}
 	}
-	return 0, api.Errorf(api.ReasonPortTaken, "port", "No port from %d to %d is free.", firstPort, lastPort).WithRemedy("Name one.")
+	return 0, api.Errorf(api.ReasonPortTaken, "port", "No port from %d on is free.", from).WithRemedy("Name one.")
 }
 
 func urlOf(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) }

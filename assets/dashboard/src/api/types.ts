@@ -1895,7 +1895,7 @@ export interface InstanceSpec {
   memory_bytes?: number;
   /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
   networks?: string[];
-  /** Where it answers on this Mac; 0 = where it does, else the first free one from 8080. Other replicas than the first have others. */
+  /** Where it answers on this Mac; 0 = where it does, else the first free one from 8080. Other replicas than the first have the next free ones. */
   port?: number;
   /** The Python environment of the engine (venv or conda), as a path. */
   environment?: string;
