@@ -8,7 +8,7 @@ import (
 // FeatureProcesses is the name under which NoProcesses refuses.
 const FeatureProcesses Feature = "processes"
 
-// Processes tells which processes of this machine hold its TCP sockets. Nothing
+// Processes tells which processes of this machine hold its TCP sockets, and what they do. Nothing
 // is connected to in order to find out: there are programs that take every
 // connection for one of their own group. A group is the number of a process group
 // or of a session; both count, since a program may make groups of its own within
@@ -31,6 +31,8 @@ type Processes interface {
 	// and the name of what it runs, which a system may cut off; [ErrNoOwner] where the
 	// system does not tell.
 	Program(local, remote netip.AddrPort) (process int, name string, err error)
+	// Activity is what the processes of a group have done so far. Its leader has the group's number.
+	Activity(group int) (Activity, error)
 }
 
 // ErrNoOwner is a connection of which the system does not tell whose it is.

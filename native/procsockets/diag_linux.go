@@ -119,11 +119,8 @@ func openDiag() (*nl.NetlinkSocket, error) {
 
 // ask puts one question to the kernel, and reads all of the answer.
 func ask(socket *nl.NetlinkSocket, flags int, question []byte) ([]row, error) {
-	request := nl.NewNetlinkRequest(diagByFamily, flags)
-	request.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_INET_DIAG: {Seq: request.Seq, Socket: socket}}
-	request.AddRawData(question)
-	answers, err := request.Execute(unix.NETLINK_INET_DIAG, diagByFamily)
-	if err != nil && !errors.Is(err, nl.ErrDumpInterrupted) {
+	answers, err := askRaw(socket, flags, question)
+	if err != nil {
 		return nil, err
 	}
 	var all []row
@@ -135,6 +132,18 @@ func ask(socket *nl.NetlinkSocket, flags int, question []byte) ([]row, error) {
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// askRaw is ask, and leaves the answers as they are.
+func askRaw(socket *nl.NetlinkSocket, flags int, question []byte) ([][]byte, error) {
+	request := nl.NewNetlinkRequest(diagByFamily, flags)
+	request.Sockets = map[int]*nl.SocketHandle{unix.NETLINK_INET_DIAG: {Seq: request.Seq, Socket: socket}}
+	request.AddRawData(question)
+	answers, err := request.Execute(unix.NETLINK_INET_DIAG, diagByFamily)
+	if errors.Is(err, nl.ErrDumpInterrupted) {
+		err = nil
+	}
+	return answers, err
 }
 
 func parseDiagReply(body []byte) (row, error) {
