@@ -76,6 +76,9 @@ func (s *State) jobWords(j api.JobSummary) string {
 		if j.Reason == api.ReasonNotReady {
 			return "not ready, " + macs
 		}
+		if j.Reason == api.ReasonStalled {
+			return "stalled, " + macs
+		}
 		return macs + ", " + since(s.Now, j.SubmittedAt.Time)
 	case api.JobBackoff:
 		if j.Reason == api.ReasonPreempted {

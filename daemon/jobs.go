@@ -147,7 +147,7 @@ func (d *daemon) openJobs() error {
 			of := phase.RulesOf(spec, times())
 			return rank.Times{Preparing: of.Preparing, Starting: of.Starting, Handshake: of.Handshake, Grace: of.Grace, FailedGrace: of.FailedGrace}
 		},
-		Channels: d.channels, Carried: d.platform.RDMACarried,
+		Channels: d.channels, Carried: d.platform.RDMACarried, Activity: d.platform.Processes.Activity, GPUUse: d.platform.GPUUse, Stacks: d.platform.Stacks,
 		Spawned: func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })

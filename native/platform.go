@@ -2,6 +2,7 @@ package native
 
 import (
 	"cmp"
+	"context"
 	"errors"
 )
 
@@ -25,6 +26,12 @@ type Platform struct {
 	// RDMACarried counts the bytes that an RDMA device has sent and received; nil where the
 	// system counts none.
 	RDMACarried func(device string) (uint64, error)
+	// GPUUse is the share of its time, 0 to 1, that the GPU is used now, by whomever; nil where
+	// the system does not tell.
+	GPUUse func() (float64, error)
+	// Stacks is what the threads of a process are in, as text for people, function by function;
+	// nil where nothing tells. It starts a program, which takes a second.
+	Stacks func(ctx context.Context, process int) (string, error)
 
 	// Closers are run in order by Close, which releases threads, descriptors
 	// and assertions.

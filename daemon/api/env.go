@@ -18,6 +18,8 @@ const (
 	EnvModel = "FULMEN_MODEL"
 	// EnvModelRevision is its revision, where the folder has one.
 	EnvModelRevision = "FULMEN_MODEL_REVISION"
+	// EnvHeartbeat is a file that the program touches whenever it gets on, of a job that says how often that is.
+	EnvHeartbeat = "FULMEN_HEARTBEAT"
 	// EnvSharding is how the job's program is to divide the model.
 	EnvSharding = "FULMEN_SHARDING"
 	// EnvMLXRank is MLX's rank, for every backend.

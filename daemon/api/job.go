@@ -38,6 +38,8 @@ type Job struct {
 	WaitingFor string `json:"waiting_for,omitempty"`
 	// Wanted is what it waits for until others have ended; jobs behind it leave that alone.
 	Wanted *Wanted `json:"wanted,omitempty"`
+	// Suspect is the rank for which the job does not get on, where Reason is stalled and one can be named.
+	Suspect *int `json:"suspect,omitempty"`
 	// Attempt is the number of the current attempt, from 1; 0 before the first.
 	Attempt int `json:"attempt"`
 	// CountedAttempts are those that failed before every rank had joined and count
@@ -211,6 +213,8 @@ type JobRequest struct {
 	Probes *Probes `json:"probes,omitempty"`
 	// Metrics are where the program counts the tokens that it makes.
 	Metrics *Metrics `json:"metrics,omitempty"`
+	// OnStall is what becomes of it when it does not get on; empty = restart where Kept, else warn.
+	OnStall OnStall `json:"on_stall,omitempty"`
 	// Detached says that the job goes on without its client.
 	Detached bool `json:"detached,omitempty"`
 	// Output is what becomes of the job's output when it is deleted; empty = delete.
@@ -224,7 +228,7 @@ func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
 		Program: r.Program, Model: r.Model, FetchModel: r.FetchModel, Sharding: r.Sharding, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
-		Kept: r.Kept, Probes: r.Probes, Metrics: r.Metrics, Detached: r.Detached, Output: r.Output,
+		Kept: r.Kept, Probes: r.Probes, Metrics: r.Metrics, OnStall: r.OnStall, Detached: r.Detached, Output: r.Output,
 		Priority: r.Priority, Preemptible: r.Preemptible, YieldWhenIdle: r.YieldWhenIdle, IdleS: r.IdleS, KeepAwake: r.KeepAwake,
 	}
 	for _, id := range r.After {
@@ -323,6 +327,8 @@ type JobSpec struct {
 	Probes *Probes `json:"probes,omitempty"`
 	// Metrics are where the program counts the tokens that it makes.
 	Metrics *Metrics `json:"metrics,omitempty"`
+	// OnStall is what becomes of it when it does not get on; empty = restart where Kept, else warn.
+	OnStall OnStall `json:"on_stall,omitempty"`
 	// Look says that nodes are only asked what they have: nothing is started by it.
 	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default that of its script or module, else of its program.
@@ -455,6 +461,9 @@ type Deadlines struct {
 	RunS *float64 `json:"run_s,omitempty"`
 	// SilenceS ends a job of which no rank prints for so long; absent = off.
 	SilenceS *float64 `json:"silence_s,omitempty"`
+	// HeartbeatS is how long a rank may leave between two touches of the file that FULMEN_HEARTBEAT names, from the first
+	// one on; a longer time is something that it owes. Absent = it names none.
+	HeartbeatS *float64 `json:"heartbeat_s,omitempty"`
 	// GraceS is how long ranks get between the polite signal and SIGKILL.
 	GraceS *float64 `json:"grace_s,omitempty"`
 }

@@ -153,6 +153,8 @@ type PeerRenewParams struct {
 	Epoch uint64 `json:"epoch"`
 	// LeaseS is how long it holds from now.
 	LeaseS float64 `json:"lease_s"`
+	// Stacks are the ranks whose stacks are to be looked at, for the next renewal.
+	Stacks []int `json:"stacks,omitempty"`
 }
 
 // PeerRenewResult is how the ranks are.
@@ -161,6 +163,31 @@ type PeerRenewResult struct {
 	Ranks []int `json:"ranks"`
 	// PrintedBytes is what all the attempt's ranks on the node have printed so far.
 	PrintedBytes int64 `json:"printed_bytes,omitempty"`
+	// Progress is what the node sees of those that run.
+	Progress []RankProgress `json:"progress,omitempty"`
+}
+
+// RankProgress is what a node sees of a rank of its own that runs, without its help.
+type RankProgress struct {
+	// Rank is which.
+	Rank int `json:"rank"`
+	// AgeS is how old this is.
+	AgeS float64 `json:"age_s"`
+	// QuietS is for how long it has printed, sent, received, read, written, touched and computed nothing, by processor or
+	// GPU, of which that is known.
+	QuietS float64 `json:"quiet_s"`
+	// Activity is what its threads do.
+	Activity RankActivity `json:"activity"`
+	// Halt is why the system does not let it go on, for HaltS; absent where it does.
+	Halt RankHalt `json:"halt,omitempty"`
+	// HaltS is for how long.
+	HaltS float64 `json:"halt_s,omitempty"`
+	// Owes is what it owes, for OwesS; absent where nothing is known of that kind.
+	Owes RankDebt `json:"owes,omitempty"`
+	// OwesS is for how long.
+	OwesS float64 `json:"owes_s,omitempty"`
+	// Unknown are the counters that the node lacks, with the reason.
+	Unknown map[string]Reason `json:"unknown,omitempty"`
 }
 
 // PeerEndParams says which ranks to end.

@@ -1001,6 +1001,88 @@ func (HandshakeState) Values() []string {
 // Valid reports whether the word belongs to this version.
 func (w HandshakeState) Valid() bool { return known(w) }
 
+// RankActivity is what the threads of a rank do.
+type RankActivity string
+
+const (
+	// RankIdle is a rank that uses no processor: it waits for a request, for data or for another rank.
+	RankIdle RankActivity = "idle"
+	// RankComputing is one that computes.
+	RankComputing RankActivity = "computing"
+	// RankWaiting is one that waits for its group inside a collective, which MLX does with a processor at full load.
+	RankWaiting RankActivity = "waiting"
+	// RankUnknown is one that does one of the two: from outside they look alike.
+	RankUnknown RankActivity = "unknown"
+)
+
+// Values lists the words, in the order in which people read them.
+func (RankActivity) Values() []string {
+	return words(RankIdle, RankComputing, RankWaiting, RankUnknown)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w RankActivity) Valid() bool { return known(w) }
+
+// RankHalt is why the system does not let a rank go on.
+type RankHalt string
+
+const (
+	// RankHaltStopped is a signal that stopped it.
+	RankHaltStopped RankHalt = "stopped"
+	// RankHaltTraced is a debugger that holds it.
+	RankHaltTraced RankHalt = "traced"
+	// RankHaltUninterruptible is the kernel, in which it waits where no signal reaches it.
+	RankHaltUninterruptible RankHalt = "uninterruptible"
+)
+
+// Values lists the words, in the order in which people read them.
+func (RankHalt) Values() []string {
+	return words(RankHaltStopped, RankHaltTraced, RankHaltUninterruptible)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w RankHalt) Valid() bool { return known(w) }
+
+// RankDebt is what a rank owes.
+type RankDebt string
+
+const (
+	// DebtRequest is an answer to somebody who is connected to a published port.
+	DebtRequest RankDebt = "request"
+	// DebtProbe is an answer to a probe of the job.
+	DebtProbe RankDebt = "probe"
+	// DebtHeartbeat is a heartbeat that is overdue.
+	DebtHeartbeat RankDebt = "heartbeat"
+)
+
+// Values lists the words, in the order in which people read them.
+func (RankDebt) Values() []string {
+	return words(DebtRequest, DebtProbe, DebtHeartbeat)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w RankDebt) Valid() bool { return known(w) }
+
+// OnStall is what becomes of a job that does not get on.
+type OnStall string
+
+const (
+	// OnStallWarn leaves it as it is, and says so.
+	OnStallWarn OnStall = "warn"
+	// OnStallRestart ends its ranks and starts another attempt, at most KeptInARow times in a row.
+	OnStallRestart OnStall = "restart"
+	// OnStallFail ends it.
+	OnStallFail OnStall = "fail"
+)
+
+// Values lists the words, in the order in which people read them.
+func (OnStall) Values() []string {
+	return words(OnStallWarn, OnStallRestart, OnStallFail)
+}
+
+// Valid reports whether the word belongs to this version.
+func (w OnStall) Valid() bool { return known(w) }
+
 // GrantState is whether a grant holds.
 type GrantState string
 

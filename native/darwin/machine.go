@@ -477,6 +477,7 @@ func (m *machine) platform(assert func(reason string) (release func() error, err
 	d := &discovery{machine: m, connect: m.connect, sessions: map[*session]bool{}, own: map[string]int{}}
 	return native.Platform{
 		Name: platformName, Clock: m.clock, Facts: m, Power: p, Discovery: d, Network: m.actions, Processes: procsockets.Processes{},
+		GPUUse: m.gpuUse, Stacks: stacks,
 		Closers: append([]func() error{p.close, d.close, m.close}, closers...),
 	}
 }

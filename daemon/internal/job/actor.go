@@ -43,6 +43,7 @@ type actor struct {
 	acked    map[api.RankRef]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
 	missed   map[int]unlisted      // ranks that renewals did not list
+	progress progress              // of the current attempt
 	resumed  int                   // the attempt that went on while this home was away
 	planning bool
 	again    bool          // plan once more

@@ -61,6 +61,9 @@ func checkRequest(r api.JobRequest) error {
 	if err := checkPlacement(r.Placement); err != nil {
 		return err
 	}
+	if r.OnStall != "" && !r.OnStall.Valid() {
+		return bad("request.on_stall", "Use one of "+strings.Join(r.OnStall.Values(), ", ")+", or leave it out.", "%q is not what can become of a job", r.OnStall)
+	}
 	if err := checkDeadlines(r.Deadlines); err != nil {
 		return err
 	}
@@ -296,7 +299,7 @@ func checkDeadlines(d api.Deadlines) error {
 		s     *float64
 		zero  bool
 	}{{"placing_s", d.PlacingS, false}, {"preparing_s", d.PreparingS, false}, {"starting_s", d.StartingS, false},
-		{"handshake_s", d.HandshakeS, false}, {"run_s", d.RunS, false}, {"silence_s", d.SilenceS, false}, {"grace_s", d.GraceS, true}} {
+		{"handshake_s", d.HandshakeS, false}, {"run_s", d.RunS, false}, {"silence_s", d.SilenceS, false}, {"heartbeat_s", d.HeartbeatS, false}, {"grace_s", d.GraceS, true}} {
 		if t.s == nil {
 			continue
 		}

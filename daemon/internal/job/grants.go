@@ -124,6 +124,7 @@ func (a *actor) holder(ref api.RankRef, epoch uint64) api.PeerHolderParams {
 func (a *actor) renew(e phase.Renew) {
 	params := api.PeerRenewParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
 	period := max(a.state.Rules.Renewal, time.Millisecond)
+	params.Stacks = a.progress.stacks
 	before := maps.Clone(a.acked)
 	// No order to start is on its way any more that the daemon before gave.
 	acked := func(rank int) bool {
@@ -145,6 +146,7 @@ func (a *actor) renew(e phase.Renew) {
 				a.event(phase.Printed{})
 			}
 			a.event(phase.Renewed{Attempt: e.Attempt, Node: e.Node})
+			a.judge(e, result.Progress)
 		}
 	})
 }

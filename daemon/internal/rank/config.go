@@ -78,6 +78,12 @@ type Config struct {
 	Changed func()
 	// Carried counts what an RDMA device has carried; nil where the system counts nothing.
 	Carried func(device string) (uint64, error)
+	// Activity is what the processes of a rank have done so far; nil = nobody looks.
+	Activity func(group int) (native.Activity, error)
+	// GPUUse is the share of the GPU's time that is used now; nil where the system does not tell.
+	GPUUse func() (float64, error)
+	// Stacks is what the threads of a process are in; nil where nothing tells.
+	Stacks func(ctx context.Context, process int) (string, error)
 	// Log takes what a maintainer may want to know.
 	Log *slog.Logger
 }

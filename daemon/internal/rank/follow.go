@@ -9,6 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/daemon/internal/stall"
 	"fulmen/native"
 )
 
@@ -191,7 +192,7 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 	if err := t.hello(); err != nil {
 		return shimproto.ExitRecord{}, err
 	}
-	asks := f.cfg.Clock.Boot() + askEvery
+	asks, looks := f.cfg.Clock.Boot()+askEvery, f.cfg.Clock.Boot()
 	for {
 		if err := t.notify(); err != nil {
 			return shimproto.ExitRecord{}, err
@@ -202,13 +203,17 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 				return shimproto.ExitRecord{}, err
 			}
 		}
+		if now := f.cfg.Clock.Boot(); now >= looks {
+			looks = now + stall.Every
+			f.look(f.h)
+		}
 		again, over := f.overdue(f.cfg.Clock.Boot())
 		if over {
 			f.cfg.Log.Error("a rank outlives its time, and its shim does not end it", "rank", f.h.ref().String())
 			return shimproto.ExitRecord{}, errSilent // attach sees the same
 		}
 		woken := make(chan struct{})
-		timer := f.cfg.Clock.AfterFunc(min(again, max(0, asks-f.cfg.Clock.Boot())), func() { close(woken) })
+		timer := f.cfg.Clock.AfterFunc(min(again, max(0, min(asks, looks)-f.cfg.Clock.Boot())), func() { close(woken) })
 		select {
 		case reply, ok := <-replies:
 			timer.Stop()

@@ -53,7 +53,8 @@ type held struct {
 	inherited   bool // the daemon before has ordered its start
 	interrupted bool // and carried its side channel, before it had joined
 
-	silence silence
+	silence  silence
+	progress progress
 
 	probes []*probing // that its shim is to make
 

@@ -43,6 +43,10 @@ type record struct {
 	Made uint64 `json:"made,omitzero"`
 	// Before is how many ranks of the job on this node come before it; the first one's is their grant.
 	Before int `json:"before,omitzero"`
+	// Alone says that it is the job's only rank.
+	Alone bool `json:"alone,omitzero"`
+	// HeartbeatS is how long it may leave between two heartbeats; 0 = it has none.
+	HeartbeatS float64 `json:"heartbeat_s,omitzero"`
 	// Committed says that the supervisor may have been asked to start it.
 	Committed bool `json:"committed,omitzero"`
 }

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -39,6 +40,10 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 			h.setLeaseLocked(now + lease)
 		}
 		r.countLocked(h)
+		h.progress.wantsStack = slices.Contains(p.Stacks, h.Doc.Rank)
+		if said, isKnown := h.progress.meter.Progress(h.Doc.Rank, now); isKnown {
+			result.Progress = append(result.Progress, said)
+		}
 	}
 	return result, nil
 }

@@ -26,6 +26,7 @@ const (
 	hostsFile  = "hosts.json"   // in a rank's runtime folder, for its account
 	deviceFile = "devices.json" // likewise
 	sharesFile = "shares.json"  // likewise
+	beatFile   = "heartbeat"    // likewise, to be touched
 
 	prepareLogBytes = 1 << 20
 	// logHeadBytes and logTailBytes are what is kept of each stream.
@@ -48,6 +49,12 @@ func (r *Ranks) shimSpec(h *held, w wanted, resolved prepare.Resolved) (shimprot
 	by, err := r.join(w, runtime)
 	if err != nil {
 		return shimproto.Spec{}, err
+	}
+	if h.HeartbeatS > 0 {
+		by.heartbeat = filepath.Join(runtime, beatFile)
+		if err := makeHeartbeat(w.account, by.heartbeat); err != nil {
+			return shimproto.Spec{}, err
+		}
 	}
 	spec := shimproto.Spec{
 		Ref: shimRef(w.Rank), Epoch: int64(w.Epoch), SpecHash: w.from.SpecSHA256(),
@@ -122,6 +129,11 @@ func writeFor(account prepare.Account, path string, content any) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o400); err != nil {
 		return err
 	}
+	return giveTo(account, path)
+}
+
+// giveTo makes a file the account's.
+func giveTo(account prepare.Account, path string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -150,6 +162,7 @@ func (c *capped) Write(p []byte) (int, error) {
 // file, or by JACCL's matrix of devices and its side channel; and how it divides the work.
 type joint struct {
 	shares      string
+	heartbeat   string
 	hosts       string
 	devices     string
 	coordinator string
@@ -182,7 +195,7 @@ func environment(resolved []string, w wanted, by joint) []string {
 	}
 	for _, set := range []struct {
 		name, value string
-	}{{api.EnvModelRevision, w.model.Revision}, {api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
+	}{{api.EnvHeartbeat, by.heartbeat}, {api.EnvModelRevision, w.model.Revision}, {api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
 		if set.value != "" {
 			env = append(env, set.name+"="+set.value)
 		}
@@ -197,7 +210,7 @@ func environment(resolved []string, w wanted, by joint) []string {
 // that was inherited would join the program to another group.
 func launchers(name string) bool {
 	switch name {
-	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvShare, api.EnvSharesFile, api.EnvModel, api.EnvModelRevision, api.EnvSharding, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
+	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvShare, api.EnvSharesFile, api.EnvHeartbeat, api.EnvModel, api.EnvModelRevision, api.EnvSharding, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
 		return true
 	}
 	return strings.HasPrefix(name, api.EnvJACCLPrefix) || strings.HasPrefix(name, jacclOfMLX)

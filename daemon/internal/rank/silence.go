@@ -26,17 +26,7 @@ func (r *Ranks) countLocked(h *held) {
 		return
 	}
 	was, since := h.silence.failed, api.Time{}
-	carried, counted := uint64(0), 0
-	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMA}, Nodes: []api.NodeID{r.cfg.Node}}) {
-		var port api.RDMA
-		if rec.Decode(&port) != nil || port.Device == nil || !slices.Contains(h.Plan.PortNumbers, port.PortNumber) {
-			continue
-		}
-		if n, err := r.cfg.Carried(port.Device.Name); err == nil {
-			carried += n
-			counted++
-		}
-	}
+	carried, counted := r.carriedBy(h.Plan.PortNumbers)
 	now, failed := r.now(), counted < len(h.Plan.PortNumbers)
 	if h.silence.at.IsZero() || carried != h.silence.carried {
 		h.silence.carried, h.silence.at = carried, now
@@ -48,6 +38,24 @@ func (r *Ranks) countLocked(h *held) {
 		h.Doc.SilentSince = since
 		r.reportLocked(h.ref())
 	}
+}
+
+// carriedBy is what the RDMA devices of some ports have carried, and of how many that is known.
+func (r *Ranks) carriedBy(ports []api.PortNumber) (carried uint64, counted int) {
+	if r.cfg.Carried == nil || len(ports) == 0 {
+		return 0, 0
+	}
+	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMA}, Nodes: []api.NodeID{r.cfg.Node}}) {
+		var port api.RDMA
+		if rec.Decode(&port) != nil || port.Device == nil || !slices.Contains(ports, port.PortNumber) {
+			continue
+		}
+		if n, err := r.cfg.Carried(port.Device.Name); err == nil {
+			carried += n
+			counted++
+		}
+	}
+	return carried, counted
 }
 
 // uncountedLocked says why it is not known whether a rank's devices carry something; nil

@@ -80,6 +80,9 @@ func (r *Ranks) mayStartLocked(ref api.RankRef, home gate.Home) (known bool, err
 // maxStarts is how many attempts of a job a node starts at most, whatever its home
 // says: as many as may fail before all ranks join, once and after each retry.
 func maxStarts(spec api.JobSpec) int {
+	if spec.Kept || spec.OnStall == api.OnStallRestart {
+		return math.MaxInt // its home counts those in a row
+	}
 	starts := api.DefaultStarts
 	if spec.MaxAttempts > 0 {
 		starts = spec.MaxAttempts
@@ -108,6 +111,10 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	}
 	if !r.cfg.Grants.Occupy(rec.grant(), w.Epoch) {
 		return nil, api.Errorf(api.ReasonGrantRefused, w.Rank.String(), "The grant of rank %d is gone: the daemon was restarted since, or nobody renewed it.", w.Rank.Rank)
+	}
+	rec.Alone = len(w.Plan.Ranks) == 1
+	if most := w.spec.Deadlines.HeartbeatS; most != nil {
+		rec.HeartbeatS = *most
 	}
 	if joins(w.Plan) && !w.spec.AllowSolo {
 		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}

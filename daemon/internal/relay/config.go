@@ -55,6 +55,8 @@ type Ranks interface {
 	SetIdle(rank api.RankRef, since api.Time)
 	// Probe has a command run beside it; its error is a part of a sentence.
 	Probe(ctx context.Context, rank api.RankRef, command []string, within time.Duration) error
+	// Owe notes that one owes something, until it is paid.
+	Owe(rank api.RankRef, what api.RankDebt) (paid func())
 	// EndUnanswered ends one of which a probe has failed for good.
 	EndUnanswered(rank api.RankRef, message string) error
 }

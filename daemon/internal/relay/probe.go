@@ -90,8 +90,18 @@ func (r *prober) repeat(ctx context.Context, p api.Probe, soon time.Duration, to
 	rest := cmp.Or(api.Seconds(p.PeriodS), probePeriod)
 	soon = min(cmp.Or(soon, rest), rest)
 	failures, hasPassed := 0, false
+	paid := func() {}
+	defer func() { paid() }()
+	isOwed := false
 	for ctx.Err() == nil {
+		if !isOwed {
+			paid, isOwed = r.cfg.Ranks.Owe(r.rank, api.DebtProbe), true
+		}
 		err := r.try(p)
+		if !errors.Is(err, errUnanswered) { // what is not there owes nothing
+			paid()
+			isOwed = false
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -109,6 +119,9 @@ func (r *prober) repeat(ctx context.Context, p api.Probe, soon time.Duration, to
 	}
 }
 
+// errUnanswered is a probe that got no answer, where something listens.
+var errUnanswered = errors.New("no answer")
+
 // probe makes a probe once. Its error is a part of a sentence.
 func (s *served) probe(p api.Probe) error {
 	within := timeoutOf(p)
@@ -123,7 +136,7 @@ func (s *served) probe(p api.Probe) error {
 	case errors.Is(err, errOthers):
 		return fmt.Errorf("it does not listen at port %d", p.Port)
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("%s: no answer within %v", what, within)
+		return fmt.Errorf("%s: %w within %v", what, errUnanswered, within)
 	case err != nil:
 		s.relay.cfg.Log.Debug("a probe failed", "port", p.Port, "err", err)
 		return fmt.Errorf("%s failed", what)

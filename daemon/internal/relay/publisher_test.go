@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,8 @@ type ranksHere struct {
 	open [][]int
 	// ready takes what probes come to.
 	ready chan string
+	// owed counts what is owed now.
+	owed atomic.Int32
 }
 
 func (r *ranksHere) IsHere(api.RankRef) bool       { return r.here }
@@ -58,6 +61,11 @@ func (r *ranksHere) Probe(context.Context, api.RankRef, []string, time.Duration)
 func (r *ranksHere) EndUnanswered(_ api.RankRef, message string) error {
 	r.ready <- "end: " + message
 	return nil
+}
+
+func (r *ranksHere) Owe(api.RankRef, api.RankDebt) (paid func()) {
+	r.owed.Add(1)
+	return func() { r.owed.Add(-1) }
 }
 
 func (r *ranksHere) SetPorts(_ api.RankRef, open []int) { r.open = append(r.open, open) }

@@ -191,7 +191,7 @@ func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, firs
 		reset(program)
 		return
 	}
-	asked := &counted{TCPConn: program, use: &s.use}
+	asked := &counted{TCPConn: program, use: &s.use, owe: func() func() { return r.cfg.Ranks.Owe(first.Rank, api.DebtRequest) }}
 	defer asked.turn(false)
 	carry(conn, asked, nil)
 }

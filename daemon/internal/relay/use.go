@@ -117,9 +117,10 @@ func (u *usage) shut() {
 type counted struct {
 	*net.TCPConn
 	use *usage
+	owe func() (paid func())
 
 	mu   sync.Mutex
-	owes bool // bytes went to the program, and none have come back
+	paid func() // bytes went to the program, and none have come back; else nil
 }
 
 // Write passes on what is asked.
@@ -143,11 +144,11 @@ func (c *counted) turn(owes bool) {
 	defer c.mu.Unlock()
 	opened := 0
 	switch {
-	case owes && !c.owes:
-		opened = 1
-	case !owes && c.owes:
-		opened = -1
+	case owes && c.paid == nil:
+		opened, c.paid = 1, c.owe()
+	case !owes && c.paid != nil:
+		c.paid()
+		opened, c.paid = -1, nil
 	}
-	c.owes = owes
 	c.use.moved(opened)
 }

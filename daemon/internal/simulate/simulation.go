@@ -134,7 +134,7 @@ func (s *Simulation) Platform(host func() (native.Platform, error)) (native.Plat
 	if err != nil {
 		return native.Platform{}, errors.Join(err, mac.Close())
 	}
-	mac.Supervisor, mac.Processes = below.Supervisor, below.Processes
+	mac.Supervisor, mac.Processes, mac.Stacks = below.Supervisor, below.Processes, below.Stacks
 	mac.Sockets = withLoopback{mac.Sockets}
 	mac.Closers = append(mac.Closers, below.Close)
 	return mac, nil

@@ -525,6 +525,15 @@ export type ModelSource = "huggingface" | "folder" | "lmstudio" | "ollama";
 export type NameRule = "empty" | "receptacle" | "peer_address" | "link" | "path" | "job" | "rank" | "holder" | "condition" | "node";
 
 /**
+ * OnStall is what becomes of a job that does not get on.
+ *
+ * - warn: Leaves it as it is, and says so.
+ * - restart: Ends its ranks and starts another attempt, at most KeptInARow times in a row.
+ * - fail: Ends it.
+ */
+export type OnStall = "warn" | "restart" | "fail";
+
+/**
  * OutputPolicy is what becomes of a job's output when the job is deleted.
  *
  * - delete: Removes it.
@@ -1356,6 +1365,8 @@ export interface Deadlines {
   run_s?: number;
   /** Ends a job of which no rank prints for so long; absent = off. Unit: s. */
   silence_s?: number;
+  /** How long a rank may leave between two touches of the file that FULMEN_HEARTBEAT names, from the first one on; a longer time is something that it owes. Absent = it names none. Unit: s. */
+  heartbeat_s?: number;
   /** How long ranks get between the polite signal and SIGKILL. Unit: s. */
   grace_s?: number;
 }
@@ -1374,6 +1385,8 @@ export interface DeadlinesParams {
   run_s?: number;
   /** Ends a job of which no rank prints for so long; absent = off. Unit: s. */
   silence_s?: number;
+  /** How long a rank may leave between two touches of the file that FULMEN_HEARTBEAT names, from the first one on; a longer time is something that it owes. Absent = it names none. Unit: s. */
+  heartbeat_s?: number;
   /** How long ranks get between the polite signal and SIGKILL. Unit: s. */
   grace_s?: number;
 }
@@ -5328,6 +5341,7 @@ export type KnownReason =
   | "spec_conflict"
   | "spec_expired"
   | "stale_epoch"
+  | "stalled"
   | "starting"
   | "starting_timeout"
   | "state_corrupt"

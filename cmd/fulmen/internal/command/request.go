@@ -246,6 +246,7 @@ func (w *wanted) lasting() []lasting {
 		{flag: "deadline-handshake", to: &d.HandshakeS, usage: "how long it may take until all ranks have joined"},
 		{flag: "deadline-run", to: &d.RunS, usage: "end it after it has run for this long (default: never)"},
 		{flag: "deadline-silence", to: &d.SilenceS, usage: "end it when no rank has printed anything for this long (default: never)"},
+		{flag: "heartbeat", to: &d.HeartbeatS, usage: "how long ranks may leave between two touches of the file FULMEN_HEARTBEAT (default: they have none)"},
 		{flag: "grace", to: &d.GraceS, usage: "how long ranks get between SIGTERM and SIGKILL", zero: true},
 	}
 }
@@ -255,6 +256,11 @@ func (w *wanted) streams(out *api.JobRequest, a App) error {
 	p := &out.Program
 	one := out.Placement.Ranks == 1
 	out.Detached = out.Detached || out.Kept
+	if out.OnStall != "" {
+		if _, err := oneOf[api.OnStall]("--on-stall", string(out.OnStall)); err != nil {
+			return err
+		}
+	}
 	if p.Stdin != "" {
 		if _, err := oneOf[api.StdinTarget]("--stdin", string(p.Stdin)); err != nil {
 			return err
@@ -485,6 +491,8 @@ func (w *wanted) streamFlags(c *cobra.Command) {
 	})
 	f.StringVar((*string)(&w.job.KeepAwake), "keep-awake", "", "with --keep: when its Macs are kept awake: always, used (default), never")
 	words(c, "keep-awake", api.KeepAwake("").Values())
+	f.StringVar((*string)(&w.job.OnStall), "on-stall", "", "when it does not get on: warn, restart, fail (default warn; with --keep restart)")
+	words(c, "on-stall", api.OnStall("").Values())
 	for name, usage := range map[string]string{
 		"startup-probe":   "try rank 0's PORT, GET PORT/PATH or exec:COMMAND until it succeeds; end the job where it never does",
 		"readiness-probe": "the same all the time, as PORT, PORT/PATH or exec:COMMAND: the job is ready while it succeeds",

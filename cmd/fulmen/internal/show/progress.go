@@ -39,7 +39,8 @@ func (v View) Progress(j api.Job, ranks []api.Rank, n Names) string {
 	case api.JobHandshake:
 		return handshakeWords(j, ranks, n)
 	case api.JobRunning:
-		return join("; ", join(" ", join(" on ", "running", where), over), choose(j.Reason == api.ReasonNotReady, "not ready: "+j.Message, ""), v.alone(j, ranks, n))
+		return join("; ", join(" ", join(" on ", "running", where), over), choose(j.Reason == api.ReasonNotReady, "not ready: "+j.Message, ""),
+			choose(j.Reason == api.ReasonStalled, "stalled: "+strings.TrimSuffix(j.Message, "."), ""), v.alone(j, ranks, n))
 	case api.JobEnding:
 		return join("; ", join(": ", "ending", why), waits)
 	case api.JobBackoff:

@@ -37,7 +37,7 @@ var whileItLives = []TimerKind{TimerPreparing, TimerStarting, TimerHandshake, Ti
 // ending ends all ranks and waits until each is known to have ended.
 func (m *step) ending() {
 	m.stop(whileItLives...)
-	m.preparing = false
+	m.preparing, m.stall = false, Cause{}
 	why := Cause{}
 	if m.Cause != nil {
 		why = m.Cause.Cause

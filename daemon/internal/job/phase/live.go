@@ -51,13 +51,17 @@ func (m *step) reportTrouble() {
 		why = m.Ranks[of[0]].trouble
 		why.WaitingFor = m.named(of)
 	}
+	if m.stall.Reason != "" {
+		why = m.stall
+	}
+	isTroubled := why.Reason != ""
 	switch p := m.Job.Phase; {
 	case p == api.JobEnding && (why.WaitingFor != "" || m.troubled):
 		why = Cause{Reason: m.Job.Reason, Message: m.Job.Message, WaitingFor: why.WaitingFor}
 	case p != api.JobHandshake && p != api.JobRunning || why.Reason == "" && !m.troubled:
 		return
 	}
-	if m.troubled = len(of) > 0; m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor {
+	if m.troubled = isTroubled; m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor {
 		m.enter(m.Job.Phase, why)
 	}
 }

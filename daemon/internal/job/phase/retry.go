@@ -32,6 +32,10 @@ func (m *step) mayRetry(f Failure) bool {
 		m.ran = true // its back-off is the long one
 		return !isFinal && m.mayKeep()
 	}
+	if f.Reason == api.ReasonStalled && m.Rules.OnStall == api.OnStallRestart {
+		m.ran = true
+		return !isFinal && m.mayKeep()
+	}
 	if m.ran = m.ran || m.handshakes() && len(a.Joined) == len(m.Ranks); m.ran {
 		m.Job.CountedAttempts = 0
 		return !isFinal && m.takeRetry()

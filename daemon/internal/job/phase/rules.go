@@ -46,6 +46,8 @@ type Rules struct {
 	Prepares bool
 	// Kept says that whatever ends the job, it is started again.
 	Kept bool
+	// OnStall is what becomes of one that does not get on.
+	OnStall api.OnStall
 	// Probed says that its readiness is probed.
 	Probed bool
 	// AllowSolo says that no rank has to join the group: none is waited for to do so.
@@ -78,7 +80,10 @@ func (r Rules) name(n api.NodeID) string {
 func RulesOf(spec api.JobSpec, times Times) Rules {
 	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 0), api.MaxStarts),
 		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Prepares(),
-		Kept: spec.Kept, Probed: spec.Probes != nil && spec.Probes.Readiness != nil}
+		Kept: spec.Kept, OnStall: spec.OnStall, Probed: spec.Probes != nil && spec.Probes.Readiness != nil}
+	if r.OnStall == "" && r.Kept {
+		r.OnStall = api.OnStallRestart
+	}
 	if spec.FetchModel {
 		r.Preparing = max(r.Preparing, api.DefaultFetching)
 	}

@@ -66,6 +66,7 @@ type State struct {
 	isOver        bool          // the time for placing, over all attempts until all ranks join
 	failedRuns    int           // all of them, for the back-off
 	troubled      bool          // the job says that a rank does not go on
+	stall         Cause         // why the group does not get on; zero while it does
 	idle          time.Duration // how long this home did nothing since it last renewed all leases
 	idleWhy       string        // what it did meanwhile, without an end
 	answered      int           // renewals that all answered since then
@@ -332,6 +333,9 @@ func (m *step) enter(p api.JobPhase, why Cause) {
 		m.Job.Wanted = nil // it has what it needs, or wants nothing now
 	}
 	m.Job.Reason, m.Job.Message, m.Job.WaitingFor = why.Reason, why.Message, why.WaitingFor
+	if why.Reason != api.ReasonStalled {
+		m.Job.Suspect = nil
+	}
 	m.dirty = true
 }
 
