@@ -169,6 +169,11 @@ func states() map[string]State {
 				{ModelSelect: api.ModelSelect{Model: "org/second"}},
 			}
 		}),
+		"job_stalled": state(func(s *State) {
+			j := job(1, "train.py", api.JobRunning)
+			j.Reason, j.Message = api.ReasonStalled, "The job is stalled: rank 1 on studio-2 does nothing."
+			s.Jobs = []api.JobSummary{j}
+		}),
 		"job_handshake": state(func(s *State) {
 			j := job(1, "train.py", api.JobHandshake)
 			j.Joined, j.Message = 1, "Waiting for rank 1 on studio-2 to join."

@@ -436,7 +436,7 @@ const (
 	ReasonProbeFailed Reason = "probe_failed"
 	// ReasonProgramEnded: The program ended by itself, and is started again.
 	ReasonProgramEnded Reason = "program_ended"
-	// ReasonStalled: The job does not get on.
+	// ReasonStalled: The job is stalled.
 	ReasonStalled Reason = "stalled"
 	// ReasonRankStopped: A signal stopped a rank.
 	ReasonRankStopped Reason = "rank_stopped"
@@ -781,7 +781,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonNotReady, Text: "Its readiness probe does not pass."},
 		{Reason: ReasonProbeFailed, Code: CodePrecondition, Text: "A probe of the program failed for good.", Remedy: "Its output is in the logs."},
 		{Reason: ReasonProgramEnded, Code: CodePrecondition, Text: "The program ended by itself, and is started again."},
-		{Reason: ReasonStalled, Code: CodePrecondition, Text: "The job does not get on.", Remedy: "Look at the rank that it names; with --on-stall restart Fulmen starts the job again."},
+		{Reason: ReasonStalled, Code: CodePrecondition, Text: "The job is stalled.", Remedy: "Let the rank go on that it names, or stop the job; with --on-stall restart it is started again."},
 		{Reason: ReasonRankStopped, Text: "A signal stopped a rank.", Remedy: "Continue it (kill -CONT PID), or stop the job."},
 		{Reason: ReasonShimSilent, Text: "The process that holds a rank does not answer.", Remedy: "Continue it (kill -CONT PID) where a signal stopped it, or restart the Mac."},
 		{Reason: ReasonLeaseExpired, Code: CodeDeadline, Text: "The rank was ended because it heard nothing from the node that keeps the job.", Command: "fulmen nodes"},

@@ -25,7 +25,7 @@ func (j *jobs) testKept(t *testing.T) {
 	is := is.New(t)
 	at, port := j.Nodes[0], freePort(t)
 	file := filepath.Join(j.Work, "kept.toml")
-	text := fmt.Sprintf("name = \"service\"\nallow_solo = true\nkept = true\n[program]\ncommand = [%q, %q, \"%d\"]\n[placement]\nranks = 2\nbackend = \"ring\"\n[probes.startup]\ncommand = [\"sh\", \"-c\", \"test $MLX_RANK = 0\"]\n"+
+	text := fmt.Sprintf("name = \"service\"\nallow_solo = true\nkept = true\non_stall = \"warn\"\n[program]\ncommand = [%q, %q, \"%d\"]\n[placement]\nranks = 2\nbackend = \"ring\"\n[probes.startup]\ncommand = [\"sh\", \"-c\", \"test $MLX_RANK = 0\"]\n"+
 		"[probes.readiness]\nport = %[3]d\npath = \"/word\"\nperiod_s = 1\n[probes.liveness]\nport = %[3]d\npath = \"/word\"\nperiod_s = 1\ntimeout_s = 1\nfailure_threshold = 2\n",
 		j.Python, j.Program("serve.py"), port)
 	must(t, "the file", os.WriteFile(file, []byte(text), 0o644))

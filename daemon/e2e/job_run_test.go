@@ -42,6 +42,7 @@ func TestJobs(t *testing.T) {
 		{"retry and delete", j.testRetry},
 		{"what a file declares", j.testApply},
 		{"silence", j.testSilence},
+		{"what does not get on", j.testStalled},
 		{"what is kept", j.testKept},
 		{"what makes room", j.testMakesRoom},
 		{"where a model lies", j.testModel},

@@ -28,7 +28,7 @@ const endedQuiet = 1e6
 // judge takes in what a node says of its ranks with a renewal, and decides whether the group
 // gets on. Of other nodes' ranks it says nothing that counts.
 func (a *actor) judge(e phase.Renew, said []api.RankProgress) {
-	p, s := &a.progress, a.state
+	p, s := &a.progress, &a.state
 	if s.Role != phase.RoleHome || s.Job.Attempt != e.Attempt || s.Job.Phase != api.JobRunning {
 		return
 	}
@@ -51,7 +51,7 @@ func (a *actor) judge(e phase.Renew, said []api.RankProgress) {
 		}
 	}
 	v := stall.Judge(all)
-	if !v.IsKnown {
+	if !v.IsKnown || !s.Answered() { // what others said is as old as the renewal before
 		return
 	}
 	p.stacks = v.Stacks

@@ -84,7 +84,7 @@ func TestAConnectionThatAsks(t *testing.T) {
 	r := lonely(func(c *Config) { c.Processes = &listeners{} })
 	s := r.serve(rank, 1, nil, func([]int) {}, idleSettle, func(api.Time) {})
 	defer s.shut()
-	asked := &counted{TCPConn: plain.(*net.TCPConn), use: &s.use}
+	asked := &counted{TCPConn: plain.(*net.TCPConn), use: &s.use, owe: func() func() { return func() {} }}
 	defer asked.Close()
 	open := func() int {
 		use, _ := r.Use(rank)

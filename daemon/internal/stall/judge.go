@@ -111,10 +111,11 @@ func (v *Verdict) halted(ranks []*api.RankProgress) {
 			continue
 		}
 		what := map[api.RankHalt]string{
-			api.RankHaltStopped: "has been stopped by a signal", api.RankHaltTraced: "has been held by a debugger",
-			api.RankHaltUninterruptible: "has waited in the kernel, where no signal reaches it,",
+			api.RankHaltStopped:         "has been stopped by a signal for %s, and goes on at SIGCONT",
+			api.RankHaltTraced:          "has been held for %s by a debugger, which has to let it go",
+			api.RankHaltUninterruptible: "has waited in the kernel for %s, where no signal reaches it: a disk or a file system does not answer",
 		}[p.Halt]
-		v.Stalled, v.Suspect, v.What = true, i, cmp.Or(what, "has not been let go on by the system")+" for "+whole(p.HaltS)
+		v.Stalled, v.Suspect, v.What = true, i, fmt.Sprintf(cmp.Or(what, "has not been let go on by the system for %s"), whole(p.HaltS))
 		return
 	}
 }

@@ -40,7 +40,9 @@ func (v View) Job(w *Page, j api.Job, ranks []api.Rank, n Names) {
 	}
 	line("because", why)
 	line("waits for", j.WaitingFor)
-	line("priority", join(", ", choose(spec.Priority != 0, strconv.Itoa(spec.Priority), ""), choose(spec.Preemptible, "preemptible", ""), choose(spec.YieldWhenIdle, "yields when idle", "")))
+	if info, _ := api.LookupReason(j.Reason); j.Reason == api.ReasonStalled && !j.Phase.Ended() {
+		line("remedy", info.Remedy)
+	}
 	if j.ExitCode != nil {
 		line("exit", strconv.Itoa(*j.ExitCode))
 	}

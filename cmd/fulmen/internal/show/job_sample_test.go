@@ -214,6 +214,8 @@ func TestProgress(t *testing.T) {
 			nil, "attempt 1 failed: The cable was pulled; looking for nodes"},
 		{api.Job{Phase: api.JobRunning, Reason: api.ReasonNotReady, Message: "Rank 0 has not been ready yet.", Attempt: 1, Attempts: joined}, nil,
 			"running on mac-studio, mac-mini over ring, unencrypted; not ready: Rank 0 has not been ready yet."},
+		{api.Job{Phase: api.JobRunning, Reason: api.ReasonStalled, Message: "The job is stalled: rank 1 on mac-mini does nothing.", Attempt: 1, Attempts: joined}, nil,
+			"running on mac-studio, mac-mini over ring, unencrypted; The job is stalled: rank 1 on mac-mini does nothing"},
 		{api.Job{Phase: api.JobStarting, Attempt: 1, Attempts: joined}, []api.Rank{{Rank: 0, Phase: api.RankPreparing}, {Rank: 1, Phase: api.RankPreparing, Fetching: &api.RankFetch{DoneBytes: 43, TotalBytes: 100, LeftS: new(120.0)}}},
 			"starting on mac-studio, mac-mini; copying the model: mac-mini 43 %, 2 min left"},
 		{api.Job{Phase: api.JobStarting, Attempt: 1, Attempts: joined}, []api.Rank{{Rank: 1, Phase: api.RankPreparing}}, "starting on mac-studio, mac-mini; mac-mini still prepares"},

@@ -40,7 +40,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, n Names) string {
 		return handshakeWords(j, ranks, n)
 	case api.JobRunning:
 		return join("; ", join(" ", join(" on ", "running", where), over), choose(j.Reason == api.ReasonNotReady, "not ready: "+j.Message, ""),
-			choose(j.Reason == api.ReasonStalled, "stalled: "+strings.TrimSuffix(j.Message, "."), ""), v.alone(j, ranks, n))
+			choose(j.Reason == api.ReasonStalled, why, ""), v.alone(j, ranks, n))
 	case api.JobEnding:
 		return join("; ", join(": ", "ending", why), waits)
 	case api.JobBackoff:

@@ -1,7 +1,6 @@
 package phase
 
 import (
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -27,7 +26,7 @@ func (Printed) home(m *step) { m.receive() }
 
 // silent is when nothing was heard for as long as may be.
 func (m *step) silent() {
-	isAsked := slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.asked })
+	isAsked := !m.Answered()
 	switch {
 	case m.listened == listens && !isAsked:
 		m.late(api.ReasonSilentTooLong, "No rank printed anything for "+seconds(m.Rules.Silence), nil)

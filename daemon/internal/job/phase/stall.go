@@ -36,10 +36,10 @@ func (e Stalled) home(m *step) {
 		return
 	}
 	var suspect *int
-	why := Cause{Reason: api.ReasonStalled, Message: "The job does not get on: its ranks " + e.What + ".", Final: m.Rules.OnStall == api.OnStallFail}
+	why := Cause{Reason: api.ReasonStalled, Message: "The job is stalled: its ranks " + e.What + ".", Final: m.Rules.OnStall == api.OnStallFail}
 	if e.Suspect >= 0 {
 		suspect, why.WaitingFor = &e.Suspect, m.named([]int{e.Suspect})
-		why.Message = "The job does not get on: " + why.WaitingFor + " " + e.What + "."
+		why.Message = "The job is stalled: " + why.WaitingFor + " " + e.What + "."
 	}
 	if m.Rules.OnStall == api.OnStallRestart || m.Rules.OnStall == api.OnStallFail {
 		m.fail(Failure{Cause: why, Rank: e.Suspect})
@@ -51,7 +51,12 @@ func (e Stalled) home(m *step) {
 }
 
 func (e AskAgain) home(m *step) {
-	if m.current(e.Attempt) && m.Job.Phase == api.JobRunning && !slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.asked }) {
+	if m.current(e.Attempt) && m.Job.Phase == api.JobRunning && m.Answered() {
 		m.renew()
 	}
+}
+
+// Answered reports whether every node has answered the last renewal.
+func (s *State) Answered() bool {
+	return !slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.asked })
 }
