@@ -176,6 +176,8 @@ type RankProgress struct {
 	// QuietS is for how long it has printed, sent, received, read, written, touched and computed nothing, by processor or
 	// GPU, of which that is known.
 	QuietS float64 `json:"quiet_s"`
+	// StillS is for how long not even a little of that: a server that idles has its ranks meet again and again.
+	StillS float64 `json:"still_s"`
 	// Activity is what its threads do.
 	Activity RankActivity `json:"activity"`
 	// Halt is why the system does not let it go on, for HaltS; absent where it does.

@@ -44,7 +44,7 @@ func (a *actor) judge(e phase.Renew, said []api.RankProgress) {
 	all := make([]*api.RankProgress, len(s.Ranks))
 	for i, r := range s.Ranks {
 		if r.Phase.Ended() {
-			all[i] = &api.RankProgress{Rank: i, Activity: api.RankWaiting, QuietS: endedQuiet}
+			all[i] = &api.RankProgress{Rank: i, Activity: api.RankWaiting, QuietS: endedQuiet, StillS: endedQuiet}
 		} else if of, isKnown := p.ranks[i]; isKnown {
 			of.AgeS = max(0, of.AgeS) + (now - of.at).Seconds()
 			all[i] = &of.RankProgress

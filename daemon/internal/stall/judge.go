@@ -53,11 +53,9 @@ func Judge(ranks []*api.RankProgress) Verdict {
 	if v.halted(ranks); v.Stalled {
 		return v
 	}
-	first := ranks[0]
-	quiet, isBusy, isUnknown := api.Seconds(first.QuietS), false, false
+	quiet, isBusy, isUnknown := quietFor(ranks), false, false
 	waiting, debtor := 0, -1
 	for i, p := range ranks {
-		quiet = min(quiet, api.Seconds(p.QuietS))
 		isBusy = isBusy || p.Activity == api.RankComputing
 		switch {
 		case p.Activity == api.RankUnknown:
@@ -97,6 +95,20 @@ func Judge(ranks []*api.RankProgress) Verdict {
 	v.Stalled, v.Stacks = true, nil
 	v.name(ranks, debtor, since)
 	return v
+}
+
+// quietFor is for how long nothing of a group gets on. Ranks that do a little do so together
+// where it is a collective; a single one may answer health checks.
+func quietFor(ranks []*api.RankProgress) time.Duration {
+	quiet, still := []float64{}, []float64{}
+	for _, p := range ranks {
+		quiet, still = append(quiet, p.QuietS), append(still, p.StillS)
+	}
+	least := slices.Min(quiet)
+	if slices.Sort(still); len(still) > 1 {
+		least = min(least, still[1])
+	}
+	return api.Seconds(least)
 }
 
 // halted looks for a rank that the system does not let go on.

@@ -1,6 +1,7 @@
 package stall
 
 import (
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -65,6 +66,7 @@ type Meter struct {
 
 	before   Reading
 	moved    time.Duration // when it was seen to get on last
+	stirred  time.Duration // when it was seen to do anything but wait
 	activity api.RankActivity
 	halt     native.Halt
 	halted   time.Duration // since when
@@ -74,17 +76,20 @@ type Meter struct {
 func (m *Meter) Take(r Reading) {
 	apart := r.At - m.before.At
 	if m.before.At == 0 || apart > mostApart {
-		m.before, m.moved, m.activity = r, r.At, ""
+		m.before, m.moved, m.stirred, m.activity = r, r.At, r.At, ""
 		m.halt, m.halted = r.Halt, r.At
 		return
 	}
 	if apart < leastApart {
 		return
 	}
-	m.activity = m.does(r, apart.Seconds())
-	hasMoved := m.gotOn(r, apart.Seconds())
-	if hasMoved || m.activity == api.RankComputing {
-		m.moved = r.At
+	computes, waits := m.threads(r)
+	m.activity = m.does(r, computes, waits, apart)
+	if m.gotOn(r, apart.Seconds()) || m.activity == api.RankComputing {
+		m.moved, m.stirred = r.At, r.At
+	}
+	if m.stirs(r, computes) {
+		m.stirred = r.At
 	}
 	if r.Halt != m.halt || r.Halt != "" && m.moved == r.At {
 		m.halt, m.halted = r.Halt, r.At
@@ -92,22 +97,33 @@ func (m *Meter) Take(r Reading) {
 	m.before = r
 }
 
-// does says what the threads have done since the reading before.
-func (m *Meter) does(r Reading, seconds float64) api.RankActivity {
+// threads is the CPU time of the threads that compute, each by itself, and of those that ask
+// a socket, since the reading before.
+func (m *Meter) threads(r Reading) (computes []time.Duration, waits time.Duration) {
 	was := make(map[uint64]native.Thread, len(m.before.Threads))
 	for _, t := range m.before.Threads {
 		was[t.ID] = t
 	}
-	var computes, waits time.Duration
 	for _, t := range r.Threads {
 		user, system := max(0, t.User-was[t.ID].User), max(0, t.System-was[t.ID].System)
-		if all := user + system; float64(system) >= waitsAbove*float64(all) {
+		switch all := user + system; {
+		case all == 0:
+		case float64(system) >= waitsAbove*float64(all) && !m.Polls:
 			waits += all
-		} else {
-			computes += all
+		default:
+			computes = append(computes, all)
 		}
 	}
-	least := time.Duration(leastCPU * seconds * float64(time.Second))
+	return computes, waits
+}
+
+// does says what the threads have done.
+func (m *Meter) does(r Reading, each []time.Duration, waits, apart time.Duration) api.RankActivity {
+	computes := time.Duration(0)
+	for _, one := range each {
+		computes += one
+	}
+	least := time.Duration(leastCPU * float64(apart))
 	switch {
 	case max(computes, waits) < least:
 		return api.RankIdle
@@ -121,6 +137,21 @@ func (m *Meter) does(r Reading, seconds float64) api.RankActivity {
 		return api.RankComputing
 	}
 	return api.RankWaiting
+}
+
+// stirs reports whether a thread has done anything but wait, or a byte has moved that is
+// the group's: so ranks that meet for a moment again and again are told from those that
+// never come back from a collective. What whole interfaces carry says nothing of that.
+func (m *Meter) stirs(r Reading, computes []time.Duration) bool {
+	others := time.Duration(0)
+	for _, one := range computes {
+		others += one
+	}
+	if m.Polls && len(computes) > 0 { // one of them polls
+		others -= slices.Max(computes)
+	}
+	now, before := r.NetworkBytes, m.before.NetworkBytes
+	return others > 0 || now != nil && before != nil && *now != *before && !r.NetworkShared
 }
 
 // gotOn reports whether anything but the time of its threads shows that it does.
@@ -145,7 +176,7 @@ func (m *Meter) Progress(rank int, now time.Duration) (p api.RankProgress, isKno
 		return p, false
 	}
 	at := m.before.At
-	p = api.RankProgress{Rank: rank, AgeS: (now - at).Seconds(), QuietS: (at - m.moved).Seconds(), Activity: m.activity,
+	p = api.RankProgress{Rank: rank, AgeS: (now - at).Seconds(), QuietS: (at - m.moved).Seconds(), StillS: (at - m.stirred).Seconds(), Activity: m.activity,
 		Owes: m.before.Owes, OwesS: m.before.OwesFor.Seconds()}
 	if m.halt != "" {
 		p.Halt, p.HaltS = api.RankHalt(m.halt), (at - m.halted).Seconds()
