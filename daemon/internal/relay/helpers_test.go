@@ -44,6 +44,8 @@ type anyRank struct{ relay.Ranks }
 
 func (anyRank) IsHere(api.RankRef) bool { return true }
 
+func (anyRank) Owe(api.RankRef, api.RankDebt) (paid func()) { return func() {} }
+
 func newPair(t testing.TB) *pair { return newPairWith(t, procsockets.Processes{}) }
 
 // newPairWith has who listens at a port told by processes.

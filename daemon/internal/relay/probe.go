@@ -90,17 +90,20 @@ func (r *prober) repeat(ctx context.Context, p api.Probe, soon time.Duration, to
 	rest := cmp.Or(api.Seconds(p.PeriodS), probePeriod)
 	soon = min(cmp.Or(soon, rest), rest)
 	failures, hasPassed := 0, false
-	paid := func() {}
-	defer func() { paid() }()
-	isOwed := false
+	var paid func() // ends what is owed; nil while nothing is
+	defer func() {
+		if paid != nil {
+			paid()
+		}
+	}()
 	for ctx.Err() == nil {
-		if !isOwed {
-			paid, isOwed = r.cfg.Ranks.Owe(r.rank, api.DebtProbe), true
+		if paid == nil {
+			paid = r.cfg.Ranks.Owe(r.rank, api.DebtProbe)
 		}
 		err := r.try(p)
 		if !errors.Is(err, errUnanswered) { // what is not there owes nothing
 			paid()
-			isOwed = false
+			paid = nil
 		}
 		if ctx.Err() != nil {
 			return

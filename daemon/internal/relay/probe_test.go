@@ -1,7 +1,9 @@
 package relay
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -126,4 +128,75 @@ func TestProbes(t *testing.T) {
 	}
 	who.set()
 	is.New(t).Equal(s.probe(api.Probe{Port: port}).Error(), "it does not listen at port "+at)
+}
+
+// A probe without an answer is owed, over all its tries, until one comes; one that finds nobody
+// who listens is not.
+func TestAProbeIsOwed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		began := time.Now()
+		ranks := &ranksHere{ready: make(chan string, 100)}
+		r := &prober{Relay: lonely(func(c *Config) { c.Ranks = ranks }), try: func(api.Probe) error {
+			switch at := time.Since(began); {
+			case at < 20*time.Second:
+				return errDown
+			case at < 60*time.Second:
+				time.Sleep(5 * time.Second)
+				return fmt.Errorf("GET /: %w within 5s", errUnanswered)
+			}
+			return nil
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			r.run(ctx, api.Probes{Readiness: &api.Probe{Port: 1, PeriodS: 1}})
+		}()
+		owed := func(after time.Duration) int {
+			time.Sleep(began.Add(after).Sub(time.Now()))
+			synctest.Wait()
+			return int(ranks.owed.Load())
+		}
+		is.Equal(owed(10500*time.Millisecond), 0)
+		for at := 22500 * time.Millisecond; at < 60*time.Second; at += time.Second {
+			is.Equal(owed(at), 1) // between two tries as well
+		}
+		is.Equal(owed(70500*time.Millisecond), 0)
+		cancel()
+		<-done
+		is.Equal(ranks.owed.Load(), int32(0))
+	})
+}
+
+// What a connection owes is an answer to what was said last.
+func TestWhatAConnectionOwes(t *testing.T) {
+	is := is.New(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.NoErr(err)
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	is.NoErr(err)
+	program, err := l.Accept()
+	is.NoErr(err)
+	defer program.Close()
+	ranks := &ranksHere{}
+	own := &answering{TCPConn: near.(*net.TCPConn), owe: func() func() { return ranks.Owe(api.RankRef{}, api.DebtRequest) }}
+	defer own.Close()
+	for range 2 {
+		is.Equal(ranks.owed.Load(), int32(0))
+		for range 3 {
+			_, err = own.Write([]byte("ask"))
+			is.NoErr(err)
+			is.Equal(ranks.owed.Load(), int32(1)) // once
+		}
+		_, err = program.Write([]byte("answer"))
+		is.NoErr(err)
+		_, err = own.Read(make([]byte, 10))
+		is.NoErr(err)
+	}
+	_, err = own.Write([]byte("ask"))
+	is.NoErr(err)
+	own.paid()
+	is.Equal(ranks.owed.Load(), int32(0)) // it has gone
 }

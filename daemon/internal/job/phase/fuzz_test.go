@@ -103,6 +103,12 @@ func event(s State, kind byte, a int, b byte) Event {
 	case 20:
 		return HandOverRefused{node, cause}
 	case 21:
+		switch a % 3 {
+		case 1:
+			return Stalled{attempt, rank, []string{"", "does nothing"}[b>>7]}
+		case 2:
+			return AskAgain{attempt}
+		}
 		return LinkLost{attempt, cause}
 	}
 	if len(s.Timers) > 0 {
