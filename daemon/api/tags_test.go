@@ -81,7 +81,7 @@ var (
 		first_failed from gpu_cores group_size inc index joined left_out line_position matrix_size max_attempts max_nodes max_priority measured_nodes
 		members memory_regions min_nodes missing missing_count n nodes parameters peer_port pid port ports position power_nodes priority probes_since_boot
 		protection_domains protocol protocol_min queue_pairs rank ranks ranks_per_node receptacle receptacles redacted replica replicas retried retries rows
-		rtt_samples runs rx_lanes seq signal streams tail_lines to tries_left tx_lanes unverified verified`)
+		rtt_samples runs rx_lanes seq signal stacks streams suspect tail_lines to tries_left tx_lanes unverified verified`)
 )
 
 func TestTags(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/stall"
 	"fulmen/native"
+	"fulmen/native/nativetest/testkit"
 	"fulmen/native/procsockets"
 )
 
@@ -90,6 +91,7 @@ func TestJobsGetOn(t *testing.T) {
 		return err
 	})
 	looks := 0
+	// Nothing announces what a program does.
 	for ticker := time.NewTicker(stall.Every); time.Now().Before(end) && !t.Failed(); <-ticker.C {
 		looks++
 		for _, r := range all {
@@ -120,7 +122,7 @@ type recorded struct {
 
 // ask asks again and again, with pauses.
 func (r *recorded) ask(t *testing.T, until time.Time, one func(*rand.Rand) error) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := testkit.Fixed(t, 1).Source(0)
 	for time.Now().Before(until) {
 		r.owes.Store(time.Now().UnixNano())
 		err := one(random)

@@ -26,7 +26,7 @@ var owners = []string{"cluster", "facts", "grant", "health", "job", "profile", "
 
 // parts are the packages of the daemon that own no fact. Every folder of
 // daemon/internal is an owner or a part, so that a new one takes its place here.
-var parts = []string{"audit", "config", "doctor", "endpoint", "event", "gate", "home", "ledger", "lifecycle", "logs", "methods", "metrics", "model", "peer", "placement", "proc", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
+var parts = []string{"audit", "config", "doctor", "endpoint", "event", "gate", "home", "ledger", "lifecycle", "logs", "methods", "metrics", "model", "peer", "placement", "proc", "server", "simulate", "stall", "storage", "store", "topology", "uninstall", "view"}
 
 // helpers serve everybody. They lie in native because native needs them too, and
 // know no platform.
@@ -46,7 +46,7 @@ var pure = []string{
 
 // clockless are the packages that do nothing but compute: the pure ones, and the
 // contract, which may draw a random id. They take the time as an argument.
-var clockless = append([]string{"fulmen/daemon/api/..."}, pure...)
+var clockless = append([]string{"fulmen/daemon/api/...", "fulmen/daemon/internal/stall"}, pure...)
 
 // doing are the packages of the standard library that read or change what is
 // outside the program. Of net, addresses are plain values.

@@ -27,7 +27,7 @@ const endedQuiet = 1e6
 
 // judge takes in what a node says of its ranks with a renewal, and decides whether the group
 // gets on. Of other nodes' ranks it says nothing that counts.
-func (a *actor) judge(e phase.Renew, said []api.RankProgress) {
+func (a *actor) judge(e phase.Renew, answers []api.RankProgress) {
 	p, s := &a.progress, &a.state
 	if s.Role != phase.RoleHome || s.Job.Attempt != e.Attempt || s.Job.Phase != api.JobRunning {
 		return
@@ -36,7 +36,7 @@ func (a *actor) judge(e phase.Renew, said []api.RankProgress) {
 		*p = progress{attempt: e.Attempt, ranks: map[int]reported{}}
 	}
 	now := a.j.cfg.Clock.Boot()
-	for _, of := range said {
+	for _, of := range answers {
 		if of.Rank >= 0 && of.Rank < len(s.Ranks) && s.Ranks[of.Rank].Node == e.Node {
 			p.ranks[of.Rank] = reported{of, now}
 		}

@@ -36,7 +36,7 @@ func TestProgress(t *testing.T) {
 	m.until(p.Rank, api.RankRunning)
 	answer := m.ranks.Owe(p.Rank, api.DebtRequest)
 	m.ranks.Owe(api.RankRef{Job: m.job, Attempt: 9}, api.DebtRequest)() // of none that is here
-	said := func(stacks ...int) (one api.RankProgress) {
+	renewed := func(stacks ...int) (one api.RankProgress) {
 		var result api.PeerRenewResult
 		is.NoErr(m.call("peer.renew", api.PeerRenewParams{Job: m.job, Attempt: 1, Epoch: 1, LeaseS: 60, Stacks: stacks}, &result))
 		if len(result.Progress) == 1 {
@@ -44,8 +44,8 @@ func TestProgress(t *testing.T) {
 		}
 		return one
 	}
-	eventually(t, "word of it", func() bool { return said().Activity != "" })
-	one := said(1) // of another rank
+	eventually(t, "word of it", func() bool { return renewed().Activity != "" })
+	one := renewed(1) // of another rank
 	is.Equal(one.Activity, api.RankIdle)
 	is.Equal(one.Owes, api.DebtRequest) // the older one
 	is.True(one.OwesS > 0 && one.AgeS >= 0 && one.AgeS < 60)
@@ -54,8 +54,8 @@ func TestProgress(t *testing.T) {
 	is.Equal(looks.Load(), int32(0))
 	answer()
 	eventually(t, "a heartbeat that is owed", func() bool {
-		now := said(0)
+		now := renewed(0)
 		return now.Owes == api.DebtHeartbeat && now.OwesS > 0
 	})
-	eventually(t, "a look at the stacks", func() bool { said(0); return looks.Load() > 0 })
+	eventually(t, "a look at the stacks", func() bool { renewed(0); return looks.Load() > 0 })
 }

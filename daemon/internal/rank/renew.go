@@ -41,8 +41,8 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 		}
 		r.countLocked(h)
 		h.progress.wantsStack = slices.Contains(p.Stacks, h.Doc.Rank)
-		if said, isKnown := h.progress.meter.Progress(h.Doc.Rank, now); isKnown {
-			result.Progress = append(result.Progress, said)
+		if one, isKnown := h.progress.meter.Progress(h.Doc.Rank, now); isKnown {
+			result.Progress = append(result.Progress, one)
 		}
 	}
 	return result, nil

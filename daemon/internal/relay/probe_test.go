@@ -154,7 +154,7 @@ func TestAProbeIsOwed(t *testing.T) {
 			r.run(ctx, api.Probes{Readiness: &api.Probe{Port: 1, PeriodS: 1}})
 		}()
 		owed := func(after time.Duration) int {
-			time.Sleep(began.Add(after).Sub(time.Now()))
+			time.Sleep(time.Until(began.Add(after)))
 			synctest.Wait()
 			return int(ranks.owed.Load())
 		}

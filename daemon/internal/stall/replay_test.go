@@ -122,13 +122,13 @@ func (r *rank) look() {
 
 // judge decides as the ranks' home does, which asks them a moment after they were looked at.
 func judge(ranks []*rank, later time.Duration) stall.Verdict {
-	said := make([]*api.RankProgress, len(ranks))
+	all := make([]*api.RankProgress, len(ranks))
 	for i, r := range ranks {
 		if p, isKnown := r.meter.Progress(i, r.reading.At+later); isKnown {
-			said[i] = &p
+			all[i] = &p
 		}
 	}
-	return stall.Judge(said)
+	return stall.Judge(all)
 }
 
 // replay has ranks do what was recorded for so long, in pieces in any order, with looks left out
