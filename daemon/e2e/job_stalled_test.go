@@ -63,7 +63,7 @@ func (j *jobs) testStalled(t *testing.T) {
 	is.Equal(job.Phase, api.JobFailed)
 	is.Equal(job.Reason, api.ReasonStalled)
 	is.True(suspect(job))
-	is.True(strings.Contains(job.Message, "has done nothing for ") && strings.Contains(job.Message, "rank 1 has owed a heartbeat for "))
+	is.True(strings.Contains(job.Message, "has done nothing for ") && strings.Contains(job.Message, " has owed a heartbeat for "))
 	for _, id := range []api.JobID{warned, again} {
 		is.Equal(end(t, j.fulmen(t.Context(), at, "job", "stop", "--kill", id.String())).status, 0)
 	}
