@@ -1993,6 +1993,8 @@ export interface Job {
   waiting_for?: string;
   /** What it waits for until others have ended; jobs behind it leave that alone. */
   wanted?: Wanted;
+  /** The rank for which the job does not get on, where Reason is stalled and one can be named. */
+  suspect?: number;
   /** The number of the current attempt, from 1; 0 before the first. */
   attempt: number;
   /** Those that failed before every rank had joined and count against the spec's MaxAttempts. */
@@ -2242,6 +2244,8 @@ export interface JobRequest {
   probes?: ProbesParams;
   /** Where the program counts the tokens that it makes. */
   metrics?: MetricsParams;
+  /** What becomes of it when it does not get on; empty = restart where Kept, else warn. */
+  on_stall?: OnStall;
   /** Says that the job goes on without its client. */
   detached?: boolean;
   /** What becomes of the job's output when it is deleted; empty = delete. */
@@ -2291,6 +2295,8 @@ export interface JobSpec {
   probes?: Probes;
   /** Where the program counts the tokens that it makes. */
   metrics?: Metrics;
+  /** What becomes of it when it does not get on; empty = restart where Kept, else warn. */
+  on_stall?: OnStall;
   /** Says that nodes are only asked what they have: nothing is started by it. */
   look?: boolean;
   /** What screens show; by default that of its script or module, else of its program. */
