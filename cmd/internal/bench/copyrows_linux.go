@@ -62,11 +62,11 @@ func (b *run) copyRows() error {
 		return err
 	}
 	for i, rate := range rates {
-		if err := b.copyRowsAt(c, rate, b.left()/time.Duration(len(rates)-i+2)); err != nil {
+		if err := b.copyRowsAt(c, rate, b.left()/time.Duration(len(rates)-i+3)); err != nil {
 			return err
 		}
 	}
-	if err := b.copyChainRows(c, b.left()*2/3); err != nil {
+	if err := b.copyChainRows(c, b.left()/2); err != nil {
 		return err
 	}
 	if err := c.setRate(rates[0]); err != nil {
