@@ -31,8 +31,9 @@ const cluster = api.ClusterID("0123456789abcdef0123456789abcdef")
 // world is several Macs in one bubble: real controllers over real ledgers, that are
 // replicated within milliseconds, and ranks that are timers.
 type world struct {
-	blind    bool // nobody knows what others were lent
-	unhinted bool // nobody looks again by itself
+	blind    bool        // nobody knows what others were lent
+	unhinted atomic.Bool // nobody looks again by itself
+	stuck    atomic.Bool // a plan takes a minute
 	t        *testing.T
 	scenario *peertest.Network
 	began    time.Time
@@ -533,7 +534,7 @@ func (m *machine) taken(id api.JobID, nodes []api.NodeID, line queue.View) error
 		}
 		on.mu.Unlock()
 		if slices.ContainsFunc(by, func(o api.JobID) bool { return o != id && (line.Without == nil || !line.Without(o)) }) {
-			if !m.w.unhinted {
+			if !m.w.unhinted.Load() {
 				m.clock().AfterFunc(100*time.Millisecond, m.hintFirsts)
 			}
 			return api.NewError(api.ReasonGPUBusy, n.Display()).WithWait(string(by[0]))
@@ -551,7 +552,11 @@ func lendsAll(api.NodeID) (api.Sharing, bool) {
 func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.Plan, error) {
 	m := p.m
 	reached, nodes, perNode := m.Reached(), spec.Placement.Nodes, spec.Placement.PerNode()
-	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
+	slow := m.w.slow
+	if m.w.stuck.Load() {
+		slow = time.Minute
+	}
+	if slow > 0 { // what it read is old when it answers
 		over := make(chan struct{})
 		m.clock().AfterFunc(slow, func() { close(over) })
 		<-over

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
 )
 
 // refused submits what is to be refused, and gives the field.
@@ -196,7 +197,18 @@ func TestPreempted(t *testing.T) {
 		pass(20 * time.Second)
 		is.Equal(c.sees(theirs).Phase, api.JobPlacing)
 		is.Equal(len(c.sees(theirs).Wanted.Preempts), 0)
+		// Nor is what his home claims.
+		w.stuck.Store(true) // so that it stays so
+		claims := c.jobs[theirs].actor
+		claims.post(func() {
+			claims.event(phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonPreempting}, Wanted: &api.Wanted{
+				Grants: []api.WantedGrant{{Node: b.id, GPU: api.GPUExclusive}}, Preempts: []api.JobID{victim}}})
+		})
+		pass(5 * time.Second)
+		is.Equal(a.sees(theirs).Wanted.Preempts, []api.JobID{victim})
+		is.Equal(a.sees(victim).Phase, api.JobRunning)
 		is.Equal(a.sees(victim).Attempt, 1)
+		w.stuck.Store(false)
 		is.NoErr(c.Stop(t.Context(), c.person(), api.JobStopParams{Job: theirs}))
 
 		own := a.submits(urgent)
@@ -236,12 +248,12 @@ func TestAnIdleServiceYields(t *testing.T) {
 		pass(2 * time.Minute)
 		is.Equal(a.sees(waits).Phase, api.JobPlacing) // it is not known to be idle
 		b.idles(api.RankRef{Job: service, Attempt: 1}, time.Now())
-		w.unhinted = true
+		w.unhinted.Store(true)
 		pass(50 * time.Second)
 		is.Equal(a.sees(waits).Phase, api.JobPlacing) // it is not idle for long enough
 		pass(15 * time.Second)
 		is.Equal(a.sees(service).Attempts[0].Reason, api.ReasonPreempted)
-		w.unhinted = false
+		w.unhinted.Store(false)
 		a.hintFirsts() // as the grant that is given back does
 		a.until(waits, api.JobRunning, 5*time.Second)
 		a.until(waits, api.JobSucceeded, time.Minute)
