@@ -98,8 +98,8 @@ func (d *Instances) shrink(ctx context.Context, c job.Caller, name string, to in
 	return nil
 }
 
-// apply declares an instance. Replicas that are more are made, and those that are too many ended,
-// at once; those that are another are replaced one after the other, by Run.
+// apply declares an instance. Replicas that are too many are ended at once; those that lack are
+// made, and those that are another replaced, one after the other by Run.
 func (d *Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceApplyParams) (api.InstanceApplyResult, error) {
 	spec := &p.Instance
 	switch {
@@ -138,8 +138,7 @@ func (d *Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceA
 	if result.JobApplyResult, err = d.Jobs.jobApply(ctx, c, api.JobApplyParams{Request: request, Environment: p.Environment, Replace: p.Replace, DryRun: p.DryRun}); err != nil {
 		return result, err
 	}
-	before := replicasOf(all, spec.Name)
-	are := len(before)
+	are := len(replicasOf(all, spec.Name))
 	wanted := max(1, cmp.Or(spec.Replicas, are))
 	if are > 0 && wanted != are {
 		result.Changes = append(result.Changes, api.FieldChange{Field: "replicas", From: strconv.Itoa(are), To: strconv.Itoa(wanted)})
@@ -154,18 +153,7 @@ func (d *Instances) apply(ctx context.Context, c *server.Caller, p api.InstanceA
 	if err := d.shrink(ctx, caller, spec.Name, wanted); err != nil {
 		return result, err
 	}
-	for number := 2; number <= wanted; number++ {
-		if slices.ContainsFunc(before, func(r api.InstanceReplica) bool { return r.Replica == number }) {
-			continue
-		}
-		if all, err = d.list(ctx, caller); err != nil {
-			return result, err
-		}
-		if _, err := d.replace(ctx, caller, all, api.JobApplyParams{Environment: p.Environment}, p.Instance, number); err != nil {
-			return result, err
-		}
-	}
-	if min(are, wanted) > 1 {
+	if spec.Replicas = wanted; wanted > 1 {
 		d.roll(instanceKey{caller.Principal, spec.Name}, p)
 	}
 	return result, nil

@@ -2,7 +2,6 @@ package methods
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -28,7 +27,7 @@ func replicasIn(one *api.Instance) []api.InstanceReplica {
 	if len(one.Replicas) > 0 {
 		return one.Replicas
 	}
-	return []api.InstanceReplica{{Replica: 1, Job: one.Job, Port: one.Port, ReadyAt: one.ReadyAt}}
+	return []api.InstanceReplica{{Replica: 1, Job: one.Job, Port: one.Port, Phase: one.Phase, ReadyAt: one.ReadyAt}}
 }
 
 // replace makes another replica than the first what is declared, and reports whether it was
@@ -49,7 +48,7 @@ func (d *Instances) replace(ctx context.Context, c job.Caller, all []api.Instanc
 }
 
 // rollLook is how long it rests between two looks whether the next can be replaced.
-const rollLook = 2 * time.Second
+const rollLook = time.Second
 
 func (d *Instances) roll(key instanceKey, p api.InstanceApplyParams) {
 	d.mu.Lock()
@@ -90,7 +89,9 @@ func (d *Instances) Run(ctx context.Context) {
 	}
 }
 
-// step replaces the first replica that is not what is declared, once all before it are ready.
+// step makes the first replica what is declared that is not. One that lacks is made once those
+// before it have their Macs, so that it is not planned on one of these, and one that is another is
+// replaced once they are ready.
 func (d *Instances) step(ctx context.Context, key instanceKey) error {
 	c := job.Caller{Principal: key.by}
 	free, err := d.hold(ctx, c, key.name)
@@ -108,15 +109,24 @@ func (d *Instances) step(ctx context.Context, key instanceKey) error {
 	if err != nil {
 		return err
 	}
-	isReady := true
+	replicas := map[int]api.InstanceReplica{}
 	for _, r := range replicasOf(all, key.name) {
-		if r.Replica > 1 {
-			apply := api.JobApplyParams{Environment: now.Environment, Replace: true, DryRun: true}
-			differs, err := d.replace(ctx, c, all, apply, now.Instance, r.Replica)
-			if apply.DryRun = false; err == nil && differs && isReady {
-				_, err = d.replace(ctx, c, all, apply, now.Instance, r.Replica)
+		replicas[r.Replica] = r
+	}
+	if len(replicas) == 0 { // it was deleted as a job
+		d.unroll(key)
+		return nil
+	}
+	isPlaced, isReady := true, true
+	for number := 1; number <= now.Instance.Replicas; number++ {
+		r, isThere := replicas[number]
+		if number > 1 {
+			apply := api.JobApplyParams{Environment: now.Environment, Replace: isThere, DryRun: true}
+			differs, err := d.replace(ctx, c, all, apply, now.Instance, number)
+			if apply.DryRun = false; err == nil && differs && (isReady || isPlaced && !isThere) {
+				_, err = d.replace(ctx, c, all, apply, now.Instance, number)
 			}
-			if err != nil && !errors.Is(err, context.Canceled) {
+			if err != nil && ctx.Err() == nil {
 				d.unroll(key) // it would fail again
 			}
 			if err != nil || differs {
@@ -124,6 +134,7 @@ func (d *Instances) step(ctx context.Context, key instanceKey) error {
 			}
 		}
 		isReady = isReady && !r.ReadyAt.IsZero()
+		isPlaced = isPlaced && r.Phase != api.JobQueued && r.Phase != api.JobPlacing
 	}
 	d.unroll(key)
 	return nil
