@@ -2,6 +2,8 @@ package rank
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,7 +30,8 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	m.boot()
-	spec := m.spec(`[ -w "$FULMEN_HEARTBEAT" ] && echo "beats $FULMEN_HEARTBEAT"; read line; touch "$FULMEN_HEARTBEAT"; exec sleep 60`)
+	sign := filepath.Join(m.folder, "sign")
+	spec := m.spec(`[ -w "$FULMEN_HEARTBEAT" ] && echo "beats $FULMEN_HEARTBEAT"; while [ ! -e ` + sign + ` ]; do sleep 0.1; done; touch "$FULMEN_HEARTBEAT"; exec sleep 60`)
 	spec.Deadlines.HeartbeatS = new(0.5)
 	spec.Program.Stdin = api.StdinNone
 	p := m.params(spec)
@@ -52,6 +55,7 @@ func TestProgress(t *testing.T) {
 	is.Equal(one.Unknown["gpu"], api.ReasonNotSupportedByPlatform)
 	is.True(strings.HasPrefix(m.output(p.Rank), "beats "))
 	is.Equal(looks.Load(), int32(0))
+	is.NoErr(os.WriteFile(sign, nil, 0o644))
 	answer()
 	eventually(t, "a heartbeat that is owed", func() bool {
 		now := renewed(0)

@@ -92,7 +92,7 @@ func Judge(ranks []*api.RankProgress) Verdict {
 		v.again(soon)
 		return v
 	}
-	v.Stalled, v.Stacks = true, nil
+	v.Stalled, v.Again, v.Stacks = true, Every, nil // so that its end shows soon
 	v.name(ranks, debtor, since)
 	return v
 }
@@ -127,7 +127,7 @@ func (v *Verdict) halted(ranks []*api.RankProgress) {
 			api.RankHaltTraced:          "has been held for %s by a debugger, which has to let it go",
 			api.RankHaltUninterruptible: "has waited in the kernel for %s, where no signal reaches it: a disk or a file system does not answer",
 		}[p.Halt]
-		v.Stalled, v.Suspect, v.What = true, i, fmt.Sprintf(cmp.Or(what, "has not been let go on by the system for %s"), whole(p.HaltS))
+		v.Stalled, v.Again, v.Suspect, v.What = true, Every, i, fmt.Sprintf(cmp.Or(what, "has not been let go on by the system for %s"), whole(p.HaltS))
 		return
 	}
 }

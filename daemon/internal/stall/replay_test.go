@@ -330,8 +330,36 @@ func TestMeter(t *testing.T) {
 	one.reading.Beat++
 	do(check, 1)
 	is.Equal(quiet(), time.Duration(0)) // it says so itself
+	one.reading.Halt = native.HaltUninterruptible
+	do(step{file: 1 << 20}, 5) // from a slow disk
+	p, _ := one.meter.Progress(0, one.reading.At)
+	is.Equal(p.HaltS, 0.0)
+	do(hung, 2)
+	p, _ = one.meter.Progress(0, one.reading.At)
+	is.Equal(p.HaltS, 4.0)
+	one.reading.Halt = ""
 	do(check, 2)
 	one.reading.NetworkShared = true
 	do(step{network: 50 << 10}, 1)
-	is.Equal(quiet(), 6*time.Second) // others' beats
+	is.Equal(quiet(), 10*time.Second) // others' beats
+}
+
+// Where connections are not counted by themselves, ranks that meet again and again are known by
+// what their other threads do meanwhile.
+func TestIdlingOnAMac(t *testing.T) {
+	is := is.New(t)
+	ranks := []*rank{newRank(false), newRank(false)}
+	look := func(s step) stall.Verdict {
+		for range 5 {
+			for _, r := range ranks {
+				r.reading.NetworkShared, s.ms = true, 2000
+				r.does(s)
+				r.look()
+			}
+		}
+		return judge(ranks, 0)
+	}
+	spins := [2]int64{300, 400}
+	is.True(!look(step{threads: map[uint64][2]int64{3: spins, 0: {2, 0}}}).Stalled)
+	is.True(look(step{threads: map[uint64][2]int64{3: spins}}).Stalled)
 }

@@ -49,6 +49,16 @@ func TestAStallIsSaidWhileItLasts(t *testing.T) {
 	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
 }
 
+// Another attempt begins without what was seen of the one before.
+func TestAStallEndsWithItsAttempt(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rulesOf(api.JobSpec{Retries: 1})).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.next(Stalled{Attempt: 1, Suspect: 1, What: seen}).fall(1).again(api.BackendRing).ranks(api.RankRunning)
+	is.Equal(g.s.Job.Phase, api.JobRunning)
+	g.next(RankAt{Attempt: 2, Rank: 1, Phase: api.RankRunning})
+	is.Equal(g.s.Job.Message, "")
+}
+
 // A daemon that was started again takes back what the one before it said.
 func TestAStallIsTakenBackAfterARestart(t *testing.T) {
 	is := is.New(t)
