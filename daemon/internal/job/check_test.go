@@ -83,6 +83,8 @@ func TestCheckRequest(t *testing.T) {
 			"request.placement.rank0"},
 		"a network":          {func(r *api.JobRequest) { r.Placement.Networks = words("") }, "request.placement.networks"},
 		"no time":            {func(r *api.JobRequest) { r.Deadlines.RunS = s(0) }, "request.deadlines.run_s"},
+		"no heartbeat":       {func(r *api.JobRequest) { r.Deadlines.HeartbeatS = s(0) }, "request.deadlines.heartbeat_s"},
+		"no such remedy":     {func(r *api.JobRequest) { r.OnStall = "pray" }, "request.on_stall"},
 		"no time to prepare": {func(r *api.JobRequest) { r.Deadlines.PreparingS = s(0) }, "request.deadlines.preparing_s"},
 		"no number":          {func(r *api.JobRequest) { r.Deadlines.StartingS = s(math.NaN()) }, "request.deadlines.starting_s"},
 		"a long time":        {func(r *api.JobRequest) { r.Deadlines.PlacingS = s(1e12) }, "request.deadlines.placing_s"},
