@@ -1,12 +1,14 @@
 package job
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/queue"
 )
 
 // Of jobs that want the same the one that was submitted first looks for a place, of one
@@ -57,4 +59,11 @@ func TestAJobStandsInOneLine(t *testing.T) {
 	is.Equal(len(second.queue), 1) // its turn
 	is.True(second.lineUp())
 	is.True(first.lineUp()) // its place is by when it was submitted
+}
+func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error) {
+	plan, err := p.Plan(ctx, spec, mlx, models, line)
+	if err != nil {
+		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
+	}
+	return api.JobPlanResult{Plan: &plan}, nil
 }

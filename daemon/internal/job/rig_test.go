@@ -593,12 +593,4 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]ap
 	return plan, nil
 }
 
-func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error) {
-	plan, err := p.Plan(ctx, spec, mlx, models, line)
-	if err != nil {
-		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
-	}
-	return api.JobPlanResult{Plan: &plan}, nil
-}
-
 func (m *machine) person() Caller { return Caller{Principal: api.Principal{User: "ada", Node: m.id}} }

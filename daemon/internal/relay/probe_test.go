@@ -168,35 +168,3 @@ func TestAProbeIsOwed(t *testing.T) {
 		is.Equal(ranks.owed.Load(), int32(0))
 	})
 }
-
-// What a connection owes is an answer to what was said last.
-func TestWhatAConnectionOwes(t *testing.T) {
-	is := is.New(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	is.NoErr(err)
-	defer l.Close()
-	near, err := net.Dial("tcp", l.Addr().String())
-	is.NoErr(err)
-	program, err := l.Accept()
-	is.NoErr(err)
-	defer program.Close()
-	ranks := &ranksHere{}
-	own := &answering{TCPConn: near.(*net.TCPConn), owe: func() func() { return ranks.Owe(api.RankRef{}, api.DebtRequest) }}
-	defer own.Close()
-	for range 2 {
-		is.Equal(ranks.owed.Load(), int32(0))
-		for range 3 {
-			_, err = own.Write([]byte("ask"))
-			is.NoErr(err)
-			is.Equal(ranks.owed.Load(), int32(1)) // once
-		}
-		_, err = program.Write([]byte("answer"))
-		is.NoErr(err)
-		_, err = own.Read(make([]byte, 10))
-		is.NoErr(err)
-	}
-	_, err = own.Write([]byte("ask"))
-	is.NoErr(err)
-	own.paid()
-	is.Equal(ranks.owed.Load(), int32(0)) // it has gone
-}

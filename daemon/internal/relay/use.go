@@ -9,43 +9,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Use is how what a rank serves is used, by what passes through this daemon. What a
-// program of this machine asks the rank's port itself does not.
-type Use struct {
-	// Open is how many requests have no answer yet: those of [Relay.Request], and
-	// connections whose last bytes went to the program.
-	Open int
-	// Last is when one of them moved a byte or ended, on Boot; before the first, when the
-	// rank was started.
-	Last time.Duration
-}
-
-// Use is how a rank of this node is used; false where that is not followed.
-func (r *Relay) Use(rank api.RankRef) (Use, bool) {
-	r.mu.Lock()
-	s := r.served[rank]
-	r.mu.Unlock()
-	if s == nil {
-		return Use{}, false
-	}
-	s.use.mu.Lock()
-	defer s.use.mu.Unlock()
-	return Use{s.use.open, s.use.last}, true
-}
-
-// Request counts a request to a rank of this node that comes by a way of the caller's
-// own, until done is called, once.
-func (r *Relay) Request(rank api.RankRef) (done func()) {
-	r.mu.Lock()
-	s := r.served[rank]
-	r.mu.Unlock()
-	if s == nil {
-		return func() {}
-	}
-	s.use.moved(1)
-	return func() { s.use.moved(-1) }
-}
-
 // idleSettle is how long nothing must be asked at most until the rank's document says so.
 const idleSettle = 10 * time.Second
 
@@ -54,7 +17,9 @@ func settleOf(spec api.JobSpec) time.Duration {
 	return min(cmp.Or(api.Seconds(spec.IdleS)/2, idleSettle), idleSettle)
 }
 
-// usage counts it for one rank, and reports since when nothing is asked of it.
+// usage counts the connections of a rank whose last bytes went to the program, by what passes
+// through this daemon, and reports since when nothing is asked of it. What a program of this
+// machine asks the rank's port itself does not count.
 type usage struct {
 	served *served
 	settle time.Duration

@@ -36,13 +36,9 @@ func TestHowARankIsUsed(t *testing.T) {
 			defer mu.Unlock()
 			all = append(all, since)
 		})
-		_, followed := r.Use(api.RankRef{Job: theirJob, Attempt: 2})
-		is.True(!followed)
 		open := func() int {
 			synctest.Wait()
-			use, followed := r.Use(rank)
-			is.True(followed)
-			return use.Open
+			return s.use.count()
 		}
 		is.Equal(open(), 0)
 		time.Sleep(idleSettle - time.Nanosecond)
@@ -50,20 +46,21 @@ func TestHowARankIsUsed(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		is.Equal(idle(), []api.Time{api.TimeOf(began)}) // nobody has asked since it was started
 
-		done := r.Request(rank)
+		s.use.moved(1)
 		is.Equal(open(), 1)
 		is.Equal(len(idle()), 2)
 		is.True(idle()[1].IsZero())
 		time.Sleep(time.Hour) // however long an answer takes
 		is.Equal(open(), 1)
 		is.Equal(len(idle()), 2)
-		done()
+		s.use.moved(-1)
 		is.Equal(open(), 0)
 		asked := time.Now()
 		time.Sleep(2 * idleSettle)
 		is.Equal(idle()[2:], []api.Time{api.TimeOf(asked)})
 		s.shut()
-		r.Request(rank)()
+		s.use.moved(1)
+		s.use.moved(-1)
 		time.Sleep(time.Hour)
 		is.Equal(len(idle()), 3) // after its end nothing is reported
 	})
@@ -84,17 +81,16 @@ func TestAConnectionThatAsks(t *testing.T) {
 	r := lonely(func(c *Config) { c.Processes = &listeners{} })
 	s := r.serve(rank, 1, nil, func([]int) {}, idleSettle, func(api.Time) {})
 	defer s.shut()
-	asked := &counted{TCPConn: plain.(*net.TCPConn), use: &s.use, owe: func() func() { return func() {} }}
+	owed := 0
+	asked := &counted{TCPConn: plain.(*net.TCPConn), use: &s.use, owe: func() func() { owed++; return func() { owed-- } }}
 	defer asked.Close()
-	open := func() int {
-		use, _ := r.Use(rank)
-		return use.Open
-	}
+	open := s.use.count
 	for range 2 {
 		for range 2 {
 			_, err = asked.Write([]byte("?"))
 			is.NoErr(err)
 			is.Equal(open(), 1)
+			is.Equal(owed, 1)
 		}
 		_, err = io.ReadFull(program, make([]byte, 2))
 		is.NoErr(err)
@@ -103,8 +99,16 @@ func TestAConnectionThatAsks(t *testing.T) {
 		_, err = asked.Read(make([]byte, 1))
 		is.NoErr(err)
 		is.Equal(open(), 0)
+		is.Equal(owed, 0)
 	}
 	_, _ = asked.Write([]byte("?"))
 	asked.turn(false) // as [Relay.accept] does at its end
 	is.Equal(open(), 0)
+	is.Equal(owed, 0)
+}
+
+func (u *usage) count() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.open
 }
