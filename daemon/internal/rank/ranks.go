@@ -47,7 +47,7 @@ type held struct {
 	wake     waker.Waker        // something is to be told to the shim
 	giveUp   context.CancelFunc // ends what is done before the program starts
 	others   chan struct{}      // closed when it may run, of one that waits for the job's other ranks
-	reported bool               // Config.Spawned was told
+	reported bool               // Config.Spawned was told by this daemon
 	unsaved  bool               // the record on the disk is older than what a restarted daemon needs to know
 
 	inherited   bool // the daemon before has ordered its start
@@ -181,7 +181,7 @@ func (r *Ranks) ofJobLocked(job api.JobID) []*held {
 
 // addLocked begins to hold a rank.
 func (r *Ranks) addLocked(rec record, folder string) *held {
-	h := &held{record: rec, folder: folder, reported: rec.Doc.PID != 0, wake: waker.New(), over: make(chan struct{}), cleared: make(chan struct{})}
+	h := &held{record: rec, folder: folder, wake: waker.New(), over: make(chan struct{}), cleared: make(chan struct{})}
 	r.held[rec.ref()] = h
 	r.made = max(r.made, rec.Made)
 	return h
