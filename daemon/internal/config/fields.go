@@ -19,7 +19,7 @@ import (
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
 	return []string{"audit", "cluster", "config", "daemon", "doctor", "endpoint", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "lifecycle", "logs", "methods",
-		"metrics", "model", "native", "peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
+		"metrics", "model", "native", "peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "simulate", "stall", "storage", "store", "topology", "uninstall", "view"}
 }
 
 // Fields are all keys, in the order of the documentation.
