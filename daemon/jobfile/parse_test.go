@@ -75,7 +75,7 @@ func TestParse(t *testing.T) {
 
 func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"name = \"x\"\nretires = 2\n", `job.toml:2: there is no field "retires"; the nearest is retries; the fields are allow_mixed, `},
+		{"name = \"x\"\nretires = 2\n", `job.toml:2: there is no field "retires"; the nearest is retries; the fields are after, allow_mixed, `},
 		{"[program]\ncommand = []\n\n[placement]\n\nranks = 2\nnode = []\n", `job.toml:7: there is no field "node" in placement; the nearest is nodes; the fields are backend, `},
 		{"[placement]\nranks = 2\n[placement.more]\nx = 1\n", `job.toml:3: there is no field "more" in placement`},
 		{"[placement]\nrank = 2\n", `job.toml:2: there is no field "rank" in placement; the nearest is ranks; `},
