@@ -98,7 +98,7 @@ func (j *jobs) storm(t *testing.T, id api.JobID, asked *testcluster.Node, asks f
 	}
 	random := testkit.Drawn(t).Source(0)
 	for n := range faults {
-		job, ranks := j.until(t, j.Nodes[0], id, "a service that is ready", 40*time.Second, func(job api.Job, ranks []api.Rank) bool {
+		job, ranks := j.until(t, j.Nodes[0], id, "a service that is ready", timeout, func(job api.Job, ranks []api.Rank) bool {
 			return job.Phase == api.JobRunning && len(ranks) == 2 && !ranks[0].ReadyAt.IsZero() && ranks[1].PID > 0
 		})
 		rank := ranks[random.IntN(len(ranks))]
@@ -124,7 +124,7 @@ func (j *jobs) storm(t *testing.T, id api.JobID, asked *testcluster.Node, asks f
 			j.until(t, j.Nodes[0], id, "end of the attempt", timeout, func(now api.Job, _ []api.Rank) bool { return now.Attempt > job.Attempt })
 		}
 	}
-	j.until(t, j.Nodes[0], id, "a service that is ready", 40*time.Second, func(job api.Job, ranks []api.Rank) bool {
+	j.until(t, j.Nodes[0], id, "a service that is ready", timeout, func(job api.Job, ranks []api.Rank) bool {
 		return job.Phase == api.JobRunning && len(ranks) == 2 && !ranks[0].ReadyAt.IsZero()
 	})
 	close(faulted)

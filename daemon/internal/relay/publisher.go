@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
@@ -115,14 +116,24 @@ func (r *Relay) settle(id api.JobID) {
 	}
 }
 
-// Spawned follows the ports of a rank of this node that has just been started.
+// knownEvery is how often it is looked whether the job of a rank is known.
+const knownEvery = 500 * time.Millisecond
+
+// Spawned follows the ports of a rank of this node that has just been started, or was found
+// running by a daemon that has.
 func (r *Relay) Spawned(ref api.RankRef) {
-	spec, _, found := r.known(ref.Job)
-	if !found || ref.Rank != 0 || len(spec.Publish) == 0 && spec.Probes == nil {
+	if ref.Rank != 0 {
 		return
 	}
 	pid := r.cfg.Ranks.PID(ref)
-	if pid == 0 {
+	spec, _, found := r.known(ref.Job)
+	switch {
+	case pid == 0:
+		return
+	case !found: // a daemon that was started again learns of a job later than of its ranks
+		r.cfg.Clock.AfterFunc(knownEvery, func() { r.Spawned(ref) })
+		return
+	case len(spec.Publish) == 0 && spec.Probes == nil:
 		return
 	}
 	var ports []int
