@@ -120,6 +120,26 @@ type Instance struct {
 	Engine string `json:"engine"`
 	// Sharding is how the engine divides the model.
 	Sharding Sharding `json:"sharding"`
+	InstanceJob
+	// TokensPerS is how many tokens a second it makes now, those of all that are ready added up;
+	// absent where that is not known.
+	TokensPerS *float64 `json:"tokens_per_s,omitempty"`
+	// TokensMessage is why it is not, as one sentence, of one that is ready.
+	TokensMessage string `json:"tokens_message,omitempty"`
+	// Replicas are all of it where there are several, the first too, which is what the other
+	// fields are about.
+	Replicas []InstanceReplica `json:"replicas,omitempty"`
+}
+
+// InstanceReplica is one of the jobs of an instance.
+type InstanceReplica struct {
+	// Replica is its number, from 1.
+	Replica int `json:"replica"`
+	InstanceJob
+}
+
+// InstanceJob is a job that serves a model.
+type InstanceJob struct {
 	// URL is where it answers on this Mac.
 	URL string `json:"url"`
 	// Port is its port.
@@ -135,40 +155,6 @@ type Instance struct {
 	// ReadyAt is since when the current attempt is ready; absent while it is not.
 	ReadyAt Time `json:"ready_at,omitzero"`
 	// Attempt is the number of the current attempt: the first, and one for each time that it was started again.
-	Attempt int `json:"attempt"`
-	// LastEnd is why the attempt before ended.
-	LastEnd *Cause `json:"last_end,omitempty"`
-	// Nodes are where it runs, each once, ordered by rank.
-	Nodes []NodeID `json:"nodes,omitempty"`
-	// TokensPerS is how many tokens a second it makes now, those of all that are ready added up;
-	// absent where that is not known.
-	TokensPerS *float64 `json:"tokens_per_s,omitempty"`
-	// TokensMessage is why it is not, as one sentence, of one that is ready.
-	TokensMessage string `json:"tokens_message,omitempty"`
-	// Replicas are all of it where there are several, the first too, which is what the other
-	// fields are about.
-	Replicas []InstanceReplica `json:"replicas,omitempty"`
-}
-
-// InstanceReplica is one of the jobs of an instance, with the fields of that.
-type InstanceReplica struct {
-	// Replica is its number, from 1.
-	Replica int `json:"replica"`
-	// URL is where it answers on this Mac.
-	URL string `json:"url"`
-	// Port is its port.
-	Port int `json:"port"`
-	// Job is the job that it is.
-	Job JobID `json:"job"`
-	// Phase is where that is.
-	Phase JobPhase `json:"phase"`
-	// Reason is why it is there.
-	Reason Reason `json:"reason,omitempty"`
-	// Message is the reason as one sentence for a person.
-	Message string `json:"message,omitempty"`
-	// ReadyAt is since when its current attempt is ready; absent while it is not.
-	ReadyAt Time `json:"ready_at,omitzero"`
-	// Attempt is the number of its current attempt.
 	Attempt int `json:"attempt"`
 	// LastEnd is why the attempt before ended.
 	LastEnd *Cause `json:"last_end,omitempty"`

@@ -29,6 +29,14 @@ func (j *Job) OpenAttempt() *Attempt {
 	return nil
 }
 
+// ReadySince is since when what the job serves can be used; zero where it cannot.
+func (j *Job) ReadySince() (since Time) {
+	if a := j.OpenAttempt(); a != nil && j.Phase == JobRunning && j.Reason != ReasonNotReady {
+		since = a.ReadyAt
+	}
+	return since
+}
+
 // Claim is what a caller says that it is, with its proof: the home of a job.
 type Claim struct {
 	// Job is the job, and Epoch the caller's epoch as its home.

@@ -61,6 +61,17 @@ func (p Plan) Grant(rank int) PlanRank {
 	return out
 }
 
+// Nodes are those of the ranks, each once, ordered by rank.
+func (p Plan) Nodes() []NodeID {
+	var out []NodeID
+	for _, r := range p.Ranks {
+		if !slices.Contains(out, r.Node) {
+			out = append(out, r.Node)
+		}
+	}
+	return out
+}
+
 // Shares are those of the ranks, by rank; nil where the plan has none.
 func (p Plan) Shares() []float64 {
 	var out []float64

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"strings"
@@ -32,6 +33,9 @@ func (p Program) ScriptName() string {
 	}
 	return name
 }
+
+// ShownName is what lists show of a job: its name, else that of its program.
+func (s JobSpec) ShownName() string { return cmp.Or(s.Name, s.Program.ScriptName()) }
 
 // script is the script or module that arguments of Python name; empty where they
 // name none.

@@ -52,7 +52,7 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	switch {
 	case job.StopRequested != nil:
 		s.state = stopping
-	case job.Phase == api.JobRunning && job.Reason != api.ReasonNotReady && a != nil && !a.ReadyAt.IsZero() && a.Plan != nil && len(a.Plan.Ranks) > 0:
+	case !job.ReadySince().IsZero() && a.Plan != nil && len(a.Plan.Ranks) > 0:
 		if s.state, s.node = ready, a.Plan.Ranks[0].Node; !e.cfg.IsAwake(s.node) {
 			s.state = leaving
 		}

@@ -88,19 +88,14 @@ func (k *known) summary(id api.JobID, best held) api.JobSummary {
 func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	now := k.seen(job)
 	s := api.JobSummary{
-		Job: id, Name: cmp.Or(k.spec.Name, k.spec.Program.ScriptName()), Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
+		Job: id, Name: k.spec.ShownName(), Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
 		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, Priority: k.spec.Priority, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
 	}
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
 		plan := job.Attempts[n-1].Plan
-		if now.Phase == api.JobRunning && now.Reason != api.ReasonNotReady {
-			s.ReadyAt = job.Attempts[n-1].ReadyAt
-		}
-		s.Backend, s.Ranks, s.Joined = plan.Backend, len(plan.Ranks), len(job.Attempts[n-1].Joined)
+		s.ReadyAt = now.ReadySince()
+		s.Backend, s.Ranks, s.Joined, s.Nodes = plan.Backend, len(plan.Ranks), len(job.Attempts[n-1].Joined), plan.Nodes()
 		for _, r := range plan.Ranks {
-			if !slices.Contains(s.Nodes, r.Node) {
-				s.Nodes = append(s.Nodes, r.Node)
-			}
 			s.MemoryBytes += r.MemoryBytes
 		}
 	}

@@ -202,12 +202,7 @@ func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (failed api.Nod
 // preflight looks for the program on all nodes of the plan at once.
 func (a *actor) preflight(e phase.Preflight) {
 	spec := a.spec
-	var nodes []api.NodeID
-	for _, r := range e.Plan.Ranks {
-		if !slices.Contains(nodes, r.Node) {
-			nodes = append(nodes, r.Node)
-		}
-	}
+	nodes := e.Plan.Nodes()
 	warrant, epoch := a.state.Job.Warrant(), a.state.Job.Epoch
 	anew := a.anew(e)
 	a.async(func() func() {

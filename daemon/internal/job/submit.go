@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -237,7 +236,7 @@ func (j *Jobs) newest(of api.Principal, name string) (id api.JobID) {
 	defer j.mu.Unlock()
 	var at api.Time
 	for one, k := range j.jobs {
-		if _, found := k.best(); found && k.spec.Principal == of && cmp.Or(k.spec.Name, k.spec.Program.ScriptName()) == name && (id == "" || k.spec.SubmittedAt.After(at.Time)) {
+		if _, found := k.best(); found && k.spec.Principal == of && k.spec.ShownName() == name && (id == "" || k.spec.SubmittedAt.After(at.Time)) {
 			id, at = one, k.spec.SubmittedAt
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // queued is a job as the line knows it by its spec and document.
 func queued(id api.JobID, spec api.JobSpec, job api.Job) queue.Job {
-	q := queue.Job{ID: id, Name: cmp.Or(spec.Name, spec.Program.ScriptName()), Principal: spec.Principal, Since: spec.SubmittedAt,
+	q := queue.Job{ID: id, Name: spec.ShownName(), Principal: spec.Principal, Since: spec.SubmittedAt,
 		Priority:    min(max(spec.Priority, api.MinPriority), api.MaxPriority),
 		Preemptible: spec.Preemptible, Kept: spec.Kept, YieldsWhenIdle: spec.Kept && spec.YieldWhenIdle}
 	for _, a := range job.Attempts { // it waits anew since it ran
@@ -49,12 +49,7 @@ func (j *Jobs) lineLocked(reached []api.NodeID) (order, runs []queue.Job) {
 		at := best.job.OpenAttempt()
 		switch p := best.job.Phase; {
 		case phase.MayLive(p) && at != nil && at.Plan != nil && len(at.Plan.Ranks) > 0:
-			q.Since = at.StartedAt
-			for _, r := range at.Plan.Ranks {
-				if !slices.Contains(q.Nodes, r.Node) {
-					q.Nodes = append(q.Nodes, r.Node)
-				}
-			}
+			q.Since, q.Nodes = at.StartedAt, at.Plan.Nodes()
 			since := k.idleSince(id, *at)
 			q.Idle = !since.IsZero() && now.Sub(since.Time) >= idleFor(k.spec)
 			q.Bounded = j.counts(q, q.Nodes)
@@ -162,7 +157,7 @@ func (j *Jobs) beforeLocked(spec api.JobSpec, attempt int) *phase.Unplaceable {
 			best, found = k.best()
 		}
 		if found {
-			name = cmp.Or(k.spec.Name, k.spec.Program.ScriptName()) + " (" + name + ")"
+			name = k.spec.ShownName() + " (" + name + ")"
 		}
 		switch {
 		case k != nil && k.gone || j.memory[id].Gone:

@@ -254,7 +254,7 @@ func (d *Instances) look(ctx context.Context, c job.Caller) ([]api.Instance, map
 		}
 		metrics[j.Job] = spec.Metrics
 		port := spec.Publish[0].Port
-		one := api.InstanceReplica{URL: urlOf(port), Port: port, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Message: j.Message, ReadyAt: j.ReadyAt, Attempt: j.Attempt, Nodes: j.Nodes}
+		one := api.InstanceReplica{Replica: 1, InstanceJob: api.InstanceJob{URL: urlOf(port), Port: port, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Message: j.Message, ReadyAt: j.ReadyAt, Attempt: j.Attempt, Nodes: j.Nodes}}
 		for _, a := range document.Attempts {
 			if !a.EndedAt.IsZero() && a.Reason != "" && (a.Attempt < j.Attempt || j.Phase.Ended() || j.Phase == api.JobBackoff) {
 				one.LastEnd = &api.Cause{Reason: a.Reason, Message: a.Message}
@@ -269,10 +269,8 @@ func (d *Instances) look(ctx context.Context, c job.Caller) ([]api.Instance, map
 			others[name][number] = one
 			continue
 		}
-		one.Replica = 1
 		all[j.Name] = api.Instance{
-			Name: j.Name, Model: spec.Model, Engine: spec.Labels[api.LabelEngine], Sharding: spec.Sharding, URL: one.URL, Port: port, Job: one.Job, Phase: one.Phase,
-			Reason: one.Reason, Message: one.Message, ReadyAt: one.ReadyAt, Attempt: one.Attempt, LastEnd: one.LastEnd, Nodes: one.Nodes, Replicas: []api.InstanceReplica{one},
+			Name: j.Name, Model: spec.Model, Engine: spec.Labels[api.LabelEngine], Sharding: spec.Sharding, InstanceJob: one.InstanceJob, Replicas: []api.InstanceReplica{one},
 		}
 	}
 	out := []api.Instance{}

@@ -27,7 +27,7 @@ func replicasIn(one *api.Instance) []api.InstanceReplica {
 	if len(one.Replicas) > 0 {
 		return one.Replicas
 	}
-	return []api.InstanceReplica{{Replica: 1, Job: one.Job, Port: one.Port, Phase: one.Phase, ReadyAt: one.ReadyAt}}
+	return []api.InstanceReplica{{Replica: 1, InstanceJob: one.InstanceJob}}
 }
 
 // replace makes another replica than the first what is declared, and reports whether it was

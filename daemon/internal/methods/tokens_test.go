@@ -75,7 +75,7 @@ func TestTokens(t *testing.T) {
 	is.Equal(looks.Load(), int64(5)) // the last was too old
 
 	instance := func(id api.JobID, ready bool) api.Instance {
-		one := api.Instance{Name: string(id), Job: id, Port: port}
+		one := api.Instance{Name: string(id), InstanceJob: api.InstanceJob{Job: id, Port: port}}
 		if ready {
 			one.ReadyAt = api.TimeOf(time.Now())
 		}
@@ -83,7 +83,7 @@ func TestTokens(t *testing.T) {
 	}
 	all := []api.Instance{instance("j1", true), instance("j2", true), instance("j3", true), instance("j4", true), instance("j5", false), instance("j6", true)}
 	all[5].Replicas = []api.InstanceReplica{
-		{Replica: 1, Job: "j6", Port: port, ReadyAt: api.TimeOf(time.Now())}, {Replica: 2, Job: "j7", Port: 1}, {Replica: 3, Job: "j1", Port: port, ReadyAt: api.TimeOf(time.Now())},
+		{Replica: 1, InstanceJob: api.InstanceJob{Job: "j6", Port: port, ReadyAt: api.TimeOf(time.Now())}}, {Replica: 2, InstanceJob: api.InstanceJob{Job: "j7", Port: 1}}, {Replica: 3, InstanceJob: api.InstanceJob{Job: "j1", Port: port, ReadyAt: api.TimeOf(time.Now())}},
 	}
 	k.add(t.Context(), all, map[api.JobID]*api.Metrics{"j1": &where, "j3": {Path: "/none", Series: "made"}, "j4": {Path: "/endless", Series: "made"}, "j6": &where, "j7": &where})
 	is.True(*all[0].TokensPerS > 0)

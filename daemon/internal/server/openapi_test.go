@@ -50,7 +50,7 @@ func TestOpenAPI(t *testing.T) {
 		c.Handlers = server.Handlers{
 			"instance.list": server.Handle(func(context.Context, *server.Caller, api.Empty) (api.InstanceListResult, error) {
 				return api.InstanceListResult{Instances: []api.Instance{{Name: "m", Model: api.ModelSelect{Model: "org/m"}, Engine: "e", Sharding: api.ShardingTensor,
-					URL: "http://127.0.0.1:1", Port: 1, Job: "j4k2m9xq7", Phase: api.JobRunning, Attempt: 1, Nodes: []api.NodeID{servertest.Node}}}}, nil
+					InstanceJob: api.InstanceJob{URL: "http://127.0.0.1:1", Port: 1, Job: "j4k2m9xq7", Phase: api.JobRunning, Attempt: 1, Nodes: []api.NodeID{servertest.Node}}}}}, nil
 			}),
 			"instance.delete": server.Handle(func(context.Context, *server.Caller, api.InstanceSelect) (api.Empty, error) {
 				return api.Empty{}, api.NewError(api.ReasonNoSuchJob, "x")

@@ -1838,6 +1838,30 @@ export interface InstanceApplyResult {
   endpoint: string;
 }
 
+/** InstanceJob is a job that serves a model. */
+export interface InstanceJob {
+  /** Where it answers on this Mac. */
+  url: string;
+  /** Its port. */
+  port: number;
+  /** The job that it is. */
+  job: JobID;
+  /** Where that is. */
+  phase: JobPhase;
+  /** Why it is there. */
+  reason?: Reason;
+  /** The reason as one sentence for a person. */
+  message?: string;
+  /** Since when the current attempt is ready; absent while it is not. */
+  ready_at?: Time;
+  /** The number of the current attempt: the first, and one for each time that it was started again. */
+  attempt: number;
+  /** Why the attempt before ended. */
+  last_end?: Cause;
+  /** Where it runs, each once, ordered by rank. */
+  nodes?: NodeID[];
+}
+
 /** InstanceListResult lists instances. */
 export interface InstanceListResult {
   /** Ordered by name. */
@@ -1846,7 +1870,7 @@ export interface InstanceListResult {
   endpoint: string;
 }
 
-/** InstanceReplica is one of the jobs of an instance, with the fields of that. */
+/** InstanceReplica is one of the jobs of an instance. */
 export interface InstanceReplica {
   /** Its number, from 1. */
   replica: number;
@@ -1862,9 +1886,9 @@ export interface InstanceReplica {
   reason?: Reason;
   /** The reason as one sentence for a person. */
   message?: string;
-  /** Since when its current attempt is ready; absent while it is not. */
+  /** Since when the current attempt is ready; absent while it is not. */
   ready_at?: Time;
-  /** The number of its current attempt. */
+  /** The number of the current attempt: the first, and one for each time that it was started again. */
   attempt: number;
   /** Why the attempt before ended. */
   last_end?: Cause;

@@ -157,7 +157,7 @@ func (r *run) untilReady(ctx context.Context, c *client.Client, id api.JobID, na
 	err := r.followJob(ctx, c, id, func(change api.JobChanged) bool {
 		state.apply(change.Put)
 		report(state.words(r.view(), names))
-		return state.job.Phase.Ended() || show.IsReady(state.job)
+		return state.job.Phase.Ended() || !state.job.ReadySince().IsZero()
 	}, func(err error) {
 		report("interrupted: " + api.AsError(err).Message + " The service goes on; trying again.")
 	})

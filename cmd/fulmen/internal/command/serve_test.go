@@ -30,8 +30,9 @@ func ready(reason api.Reason) api.Job {
 
 // served is a service in a list.
 var served = api.Instance{
-	Name: "m", Model: api.ModelSelect{Model: "org/m"}, Engine: api.DefaultEngine, Sharding: api.ShardingTensor, URL: "http://127.0.0.1:9001", Port: 9001, Job: jobA,
-	Phase: api.JobRunning, ReadyAt: before(0), Attempt: 1, Nodes: []api.NodeID{studio, mini},
+	Name: "m", Model: api.ModelSelect{Model: "org/m"}, Engine: api.DefaultEngine, Sharding: api.ShardingTensor, InstanceJob: api.InstanceJob{
+		URL: "http://127.0.0.1:9001", Port: 9001, Job: jobA, Phase: api.JobRunning, ReadyAt: before(0), Attempt: 1, Nodes: []api.NodeID{studio, mini},
+	},
 }
 
 // A service is declared with what the flags say, and its address is printed once it is ready,
@@ -127,8 +128,8 @@ func TestServices(t *testing.T) {
 	several := served
 	several.TokensPerS, waiting.TokensMessage = new(21.26), "The engine's file names no metrics."
 	several.Name, several.Replicas = "d", []api.InstanceReplica{
-		{Replica: 1, URL: served.URL, Job: jobA, Phase: api.JobRunning, ReadyAt: before(0), Attempt: 1, Nodes: []api.NodeID{studio}},
-		{Replica: 2, URL: "http://127.0.0.1:9002", Job: jobA, Phase: api.JobPlacing, Attempt: 3, Message: "mac-mini has no org/m"},
+		{Replica: 1, InstanceJob: api.InstanceJob{URL: served.URL, Job: jobA, Phase: api.JobRunning, ReadyAt: before(0), Attempt: 1, Nodes: []api.NodeID{studio}}},
+		{Replica: 2, InstanceJob: api.InstanceJob{URL: "http://127.0.0.1:9002", Job: jobA, Phase: api.JobPlacing, Attempt: 3, Message: "mac-mini has no org/m"}},
 	}
 	waiting.Name, waiting.Phase, waiting.ReadyAt, waiting.Nodes, waiting.Message = "c", api.JobPlacing, api.Time{}, nil, "mac-mini has no org/m"
 	r.daemon.Always("instance.list", api.InstanceListResult{Endpoint: "http://127.0.0.1:7733/v1", Instances: []api.Instance{served, loading, waiting, several}})

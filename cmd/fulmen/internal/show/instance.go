@@ -8,12 +8,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// IsReady reports whether what a job serves can be used now.
-func IsReady(j api.Job) bool {
-	a := Current(j)
-	return j.Phase == api.JobRunning && a != nil && !a.ReadyAt.IsZero() && j.Reason != api.ReasonNotReady
-}
-
 // Instances lists them, each with why it is not ready, and why it was started again last, and
 // where all of them answer.
 func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
@@ -29,7 +23,7 @@ func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
 			table.Span("  tokens a second are unknown: " + one.TokensMessage)
 		}
 		for _, r := range one.Replicas {
-			table.Span(fmt.Sprintf("  %d: %s, attempt %d: %s", r.Replica, r.URL, r.Attempt, replicaState(r, n)))
+			table.Span(fmt.Sprintf("  %d: %s, attempt %d: %s", r.Replica, r.URL, r.Attempt, stateOf(r.InstanceJob, n)))
 		}
 		if end := one.LastEnd; end != nil {
 			table.Span("  the attempt before ended: " + sentence(explained(end.Reason, end.Message)))
@@ -60,10 +54,10 @@ func instanceState(i api.Instance, n Names) string {
 		}
 		return fmt.Sprintf("%d of %d ready", ready, len(i.Replicas))
 	}
-	return replicaState(api.InstanceReplica{Phase: i.Phase, Reason: i.Reason, Message: i.Message, ReadyAt: i.ReadyAt, Nodes: i.Nodes}, n)
+	return stateOf(i.InstanceJob, n)
 }
 
-func replicaState(i api.InstanceReplica, n Names) string {
+func stateOf(i api.InstanceJob, n Names) string {
 	switch {
 	case !i.ReadyAt.IsZero():
 		return join(" on ", "ready", n.List(i.Nodes))
@@ -77,7 +71,7 @@ func replicaState(i api.InstanceReplica, n Names) string {
 func (v View) Instance(w *Page, i api.Instance, endpoint string, n Names) {
 	w.Line(i.Name + " is " + instanceState(i, n) + ": " + i.URL)
 	for _, r := range i.Replicas[min(1, len(i.Replicas)):] {
-		w.Line(fmt.Sprintf("  %d: %s, %s", r.Replica, r.URL, replicaState(r, n)))
+		w.Line(fmt.Sprintf("  %d: %s, %s", r.Replica, r.URL, stateOf(r.InstanceJob, n)))
 	}
 	w.Line("")
 	w.Line("  curl " + endpoint + "/chat/completions -H 'Content-Type: application/json' \\")

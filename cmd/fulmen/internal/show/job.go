@@ -28,7 +28,7 @@ func (v View) Job(w *Page, j api.Job, ranks []api.Rank, n Names) {
 			table.Row(key, value)
 		}
 	}
-	line("job", join("  ", spec.Job.String(), jobName(spec)))
+	line("job", join("  ", spec.Job.String(), spec.ShownName()))
 	if j.Principal.Valid() {
 		line("of", person(j.Principal, n))
 	}
@@ -74,11 +74,6 @@ func tries(j api.Job, spec api.JobSpec) string {
 		retried = fmt.Sprintf("%d of %d after all had joined", min(j.Retried, spec.Retries), spec.Retries)
 	}
 	return join(", ", counted, retried)
-}
-
-// jobName is what lists show of a job.
-func jobName(spec api.JobSpec) string {
-	return cmp.Or(spec.Name, spec.Program.ScriptName())
 }
 
 // phaseLine says where a job is, and for how long.

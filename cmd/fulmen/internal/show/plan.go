@@ -69,7 +69,7 @@ func causes(w *Page, heading string, all []api.Cause) {
 
 // planned writes a plan.
 func (v View) planned(w *Page, p api.Plan, n Names) {
-	nodes, how := len(rankNodes(p)), "one node"
+	nodes, how := len(p.Nodes()), "one node"
 	if nodes != 1 {
 		how = strconv.Itoa(nodes) + " nodes"
 	}

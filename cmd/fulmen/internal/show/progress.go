@@ -19,7 +19,7 @@ import (
 func (v View) Progress(j api.Job, ranks []api.Rank, n Names) string {
 	where, over := "", ""
 	if a := Current(j); a != nil && a.Plan != nil {
-		where, over = n.List(rankNodes(*a.Plan)), overWords(*a.Plan)
+		where, over = n.List(a.Plan.Nodes()), overWords(*a.Plan)
 	}
 	why := explained(j.Reason, j.Message)
 	waits := ""
@@ -146,17 +146,6 @@ func failedWord(why api.Reason) string {
 // namesRank reports whether a sentence says of which rank it is.
 func namesRank(sentence string, rank int) bool {
 	return strings.Contains(strings.ToLower(sentence), fmt.Sprintf("rank %d ", rank))
-}
-
-// rankNodes are the nodes of a plan, each once, ordered by rank.
-func rankNodes(p api.Plan) []api.NodeID {
-	var out []api.NodeID
-	for _, r := range p.Ranks {
-		if !slices.Contains(out, r.Node) {
-			out = append(out, r.Node)
-		}
-	}
-	return out
 }
 
 // overWords say how the ranks of a plan talk.
