@@ -9,9 +9,9 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/placement"
 	"fulmen/native"
 )
 
@@ -76,9 +76,9 @@ type Planner interface {
 	// Plan says where a job would run now. mlx is what preflights found of its MLX; nil
 	// before the first. models is what nodes have of its model, line what is to be counted with beside what is lent. Hosts hold addresses without ports. An *api.Error says why the
 	// job has no place; with code invalid it never will.
-	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.Plan, error)
+	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line) (api.Plan, error)
 	// Explain plans alike and gives the whole result, with what stands in the way.
-	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error)
+	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line) (api.JobPlanResult, error)
 }
 
 // Config is what the controller needs. Functions answer from memory.

@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/job/queue"
+	"fulmen/daemon/internal/placement"
 )
 
 // Of jobs that want the same the one that was submitted first looks for a place, of one
@@ -60,7 +60,7 @@ func TestAJobStandsInOneLine(t *testing.T) {
 	is.True(second.lineUp())
 	is.True(first.lineUp()) // its place is by when it was submitted
 }
-func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error) {
+func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line) (api.JobPlanResult, error) {
 	plan, err := p.Plan(ctx, spec, mlx, models, line)
 	if err != nil {
 		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil

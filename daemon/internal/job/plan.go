@@ -12,7 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/daemon/internal/job/queue"
+	"fulmen/daemon/internal/placement"
 	"fulmen/native"
 )
 
@@ -123,7 +123,7 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.No
 	ctx, cancel := native.WithTimeout(j.ctx, j.cfg.Clock, planWithin, "a plan of the job "+id.String())
 	defer cancel()
 	self, before, runs := j.inLine(queued(id, spec, job))
-	found, victims, why := findPlace(self, before, runs, func(v queue.View) (api.Plan, error) {
+	found, victims, why := findPlace(self, before, runs, func(v placement.Line) (api.Plan, error) {
 		return j.cfg.Planner.Plan(ctx, spec, mlx, models, v)
 	})
 	if found.Plan == nil {

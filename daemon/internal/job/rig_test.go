@@ -19,10 +19,10 @@ import (
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
+	"fulmen/daemon/internal/placement"
 	"fulmen/native"
 )
 
@@ -514,7 +514,7 @@ func (m *memory) DropJobs(ids []api.JobID) error {
 }
 
 // taken is why nodes are not free for a job; what is lent is looked at again soon.
-func (m *machine) taken(id api.JobID, nodes []api.NodeID, line queue.View) error {
+func (m *machine) taken(id api.JobID, nodes []api.NodeID, line placement.Line) error {
 	if m.w.blind {
 		return nil
 	}
@@ -549,7 +549,7 @@ func lendsAll(api.NodeID) (api.Sharing, bool) {
 }
 
 // Plan places ranks on the named nodes, or the first in sight.
-func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.Plan, error) {
+func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line) (api.Plan, error) {
 	m := p.m
 	reached, nodes, perNode := m.Reached(), spec.Placement.Nodes, spec.Placement.PerNode()
 	slow := m.w.slow

@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/job/queue"
+	"fulmen/daemon/internal/placement"
 	"fulmen/native"
 )
 
@@ -136,7 +137,7 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	explain := func(mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
 		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a plan")
 		defer cancel()
-		return j.cfg.Planner.Explain(ctx, spec, mlx, models, queue.ViewOf(before))
+		return j.cfg.Planner.Explain(ctx, spec, mlx, models, queue.LineOf(before))
 	}
 	if spec.Model.Model != "" {
 		w, err := j.lookBy(c, api.JobRequest{Program: spec.Program, Model: spec.Model})
@@ -188,10 +189,10 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	if err == nil && result.Plan == nil {
 		ctx, cancel := native.WithTimeout(ctx, j.cfg.Clock, planWithin, "a place in line")
 		defer cancel()
-		found, victims, _ := findPlace(self, before, runs, func(v queue.View) (api.Plan, error) {
+		found, victims, _ := findPlace(self, before, runs, func(v placement.Line) (api.Plan, error) {
 			return j.cfg.Planner.Plan(ctx, spec, mlx, models, v)
 		})
-		if found.Wanted == nil && len(queue.ViewOf(before).Reserved) == 0 {
+		if found.Wanted == nil && len(queue.LineOf(before).Reserved) == 0 {
 			return result, nil // it has no place, whoever ends
 		}
 		j.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/job/queue"
+	"fulmen/daemon/internal/placement"
 )
 
 // queued is a job as the line knows it by its spec and document.
@@ -297,8 +298,8 @@ func (j *Jobs) inLine(self queue.Job) (_ queue.Job, before, runs []queue.Job) {
 
 // findPlace looks for a job's place among all, and says why it has none where that is so.
 // Victims are the jobs that are to end for it.
-func findPlace(self queue.Job, before, runs []queue.Job, plan func(queue.View) (api.Plan, error)) (found queue.Found, victims []queue.Job, why *api.Error) {
-	found, err := queue.Find(self, before, runs, func(v queue.View) (*api.Plan, error) {
+func findPlace(self queue.Job, before, runs []queue.Job, plan func(placement.Line) (api.Plan, error)) (found queue.Found, victims []queue.Job, why *api.Error) {
+	found, err := queue.Find(self, before, runs, func(v placement.Line) (*api.Plan, error) {
 		p, err := plan(v)
 		if err == nil {
 			return &p, nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/job/queue"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/placement"
 	"fulmen/daemon/internal/topology"
@@ -27,7 +26,7 @@ type Planner struct {
 }
 
 // Plan implements job.Planner.
-func (p *Planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.Plan, error) {
+func (p *Planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line) (api.Plan, error) {
 	result, err := p.place(ctx, spec, mlx, models, line, true)
 	if err != nil {
 		return api.Plan{}, err
@@ -42,7 +41,7 @@ func (p *Planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID
 }
 
 // Explain plans alike and gives the whole result, with what stands in the way.
-func (p *Planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View) (api.JobPlanResult, error) {
+func (p *Planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line) (api.JobPlanResult, error) {
 	result, err := p.place(ctx, spec, mlx, models, line, false)
 	if err != nil {
 		return api.JobPlanResult{}, err
@@ -53,7 +52,7 @@ func (p *Planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.Nod
 // place plans. Brief leaves out what would help, which is most of the work where
 // there is no place, and which nobody is told of a job that waits for one; and it asks
 // nobody how much memory is free where that changes nothing.
-func (p *Planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line queue.View, brief bool) (placement.Result, error) {
+func (p *Planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, models map[api.NodeID]api.FoundModel, line placement.Line, brief bool) (placement.Result, error) {
 	p.Asked()
 	if line.Without != nil { // it has just been asked
 	} else if !brief || spec.Model.Model != "" || placement.CountsMemory(spec.Placement, p.Members()) {
@@ -73,16 +72,7 @@ func (p *Planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeI
 	}
 	nodes, _ := p.Graph.read.Of(drawn, p.Nodes.IsStale)
 	in, _ := placement.InputOf(placement.Input{
-		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Documents: docs, Graph: p.Graph.buildOf(nodes), Trusted: p.Trusted(), Line: lineOf(line), Brief: brief,
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Documents: docs, Graph: p.Graph.buildOf(nodes), Trusted: p.Trusted(), Line: line, Brief: brief,
 	}, nodes, mlx, models)
 	return placement.Plan(in), nil
-}
-
-// lineOf is the line as placement counts with it.
-func lineOf(v queue.View) placement.Line {
-	line := placement.Line{Without: v.Without}
-	for _, r := range v.Reserved {
-		line.Reserved = append(line.Reserved, placement.Reserved(r))
-	}
-	return line
 }

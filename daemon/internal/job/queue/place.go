@@ -5,31 +5,17 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/placement"
 )
 
-// View is what a plan is to count with beside what is lent.
-type View struct {
-	// Reserved is what jobs before it wait for.
-	Reserved []Reserved
-	// Without reports of which jobs' grants it is to take no notice; nil = none.
-	Without func(api.JobID) bool
-}
-
-// Reserved is what one of them waits for.
-type Reserved struct {
-	Job       api.JobID
-	Principal api.Principal
-	Grants    []api.WantedGrant
-}
-
-// ViewOf is what jobs that wait leave to those behind them.
-func ViewOf(before []Job) (v View) {
+// LineOf is what jobs that wait leave to those behind them.
+func LineOf(before []Job) (l placement.Line) {
 	for _, j := range before {
 		if len(j.Wanted) > 0 {
-			v.Reserved = append(v.Reserved, Reserved{j.ID, j.Principal, j.Wanted})
+			l.Reserved = append(l.Reserved, placement.Reserved{Job: j.ID, Principal: j.Principal, Grants: j.Wanted})
 		}
 	}
-	return v
+	return l
 }
 
 // Found is what became of looking for a place.
@@ -43,16 +29,16 @@ type Found struct {
 // maxVictims bounds how many jobs are looked at that could be ended.
 const maxVictims = 32
 
-// Find looks for a job's place by plan, which gives nil where there is none in a view.
+// Find looks for a job's place by plan, which gives nil where there is none beside a line.
 // Others are those that run, before the order of those that wait. A place that is free
 // is better than one for which others have to end, of these the fewest and least, and that
 // better than one for which it waits until they end by themselves: all of them do, if there is such a place.
-func Find(self Job, before, others []Job, plan func(View) (*api.Plan, error)) (Found, error) {
-	reserved := ViewOf(before).Reserved
-	without := func(ended []Job) View {
-		return View{reserved, func(id api.JobID) bool { return slices.ContainsFunc(ended, func(j Job) bool { return j.ID == id }) }}
+func Find(self Job, before, others []Job, plan func(placement.Line) (*api.Plan, error)) (Found, error) {
+	reserved := LineOf(before).Reserved
+	without := func(ended []Job) placement.Line {
+		return placement.Line{Reserved: reserved, Without: func(id api.JobID) bool { return slices.ContainsFunc(ended, func(j Job) bool { return j.ID == id }) }}
 	}
-	if p, err := plan(View{Reserved: reserved}); p != nil || err != nil {
+	if p, err := plan(placement.Line{Reserved: reserved}); p != nil || err != nil {
 		return Found{Plan: p}, err
 	}
 	victims := slices.DeleteFunc(slices.Clone(others), func(j Job) bool { return !Takes(self, j) })
@@ -66,8 +52,8 @@ func Find(self Job, before, others []Job, plan func(View) (*api.Plan, error)) (F
 		}
 	}
 	ending := slices.DeleteFunc(slices.Clone(others), func(j Job) bool { return j.Kept })
-	for _, view := range []View{without(ending), {reserved, func(api.JobID) bool { return true }}} {
-		if p, err := plan(view); p != nil || err != nil {
+	for _, line := range []placement.Line{without(ending), {Reserved: reserved, Without: func(api.JobID) bool { return true }}} {
+		if p, err := plan(line); p != nil || err != nil {
 			return waiting(p), err
 		}
 	}

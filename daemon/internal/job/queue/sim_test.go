@@ -13,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/placement"
 	"fulmen/native/nativetest/testkit"
 )
 
@@ -147,11 +148,11 @@ func (s *simulation) look(j *simJob) {
 		others := slices.DeleteFunc(slices.Clone(order), func(o Job) bool { return o.ID == j.ID })
 		order = Order(append(others, j.Job))
 	}
-	found, err := Find(j.Job, Before(order, j.ID), runs, func(v View) (*api.Plan, error) {
+	found, err := Find(j.Job, Before(order, j.ID), runs, func(v placement.Line) (*api.Plan, error) {
 		var plan api.Plan
 		for _, mac := range s.macs {
 			by, isHeld := held[mac]
-			isReserved := slices.ContainsFunc(v.Reserved, func(r Reserved) bool {
+			isReserved := slices.ContainsFunc(v.Reserved, func(r placement.Reserved) bool {
 				return slices.ContainsFunc(r.Grants, func(g api.WantedGrant) bool { return string(g.Node) == mac })
 			})
 			if !isReserved && (!isHeld || v.Without != nil && v.Without(by)) && len(plan.Ranks) < j.ranks {
