@@ -7,8 +7,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// none stands for what is not there.
-const none = "-"
+// None stands in a cell for what is not there.
+const None = "-"
 
 // Table is columns under a heading, aligned to the left, two spaces apart.
 type Table struct {
@@ -99,7 +99,7 @@ func (t *Table) marked() []row {
 	behind := func(r *row, m mark) {
 		if i := slices.Index(t.rows[0].cells, m.column); i >= 0 && i < len(r.cells) && m.word != "" {
 			r.cells = slices.Clone(r.cells)
-			r.cells[i] = strings.TrimPrefix(r.cells[i]+" "+m.word, none+" ")
+			r.cells[i] = strings.TrimPrefix(r.cells[i]+" "+m.word, None+" ")
 		}
 	}
 	if all := body[0].mark; !slices.ContainsFunc(body, func(r row) bool { return r.mark != all }) {
@@ -161,7 +161,7 @@ func (d *drawing) fit() bool {
 		isEmpty := slices.Repeat([]bool{true}, len(d.widths))
 		for _, r := range d.rows[1:] {
 			for i, c := range r.cells {
-				isEmpty[i] = isEmpty[i] && (r.spans || c == "" || c == none)
+				isEmpty[i] = isEmpty[i] && (r.spans || c == "" || c == None)
 			}
 		}
 		for i := range isEmpty {
@@ -206,7 +206,7 @@ func (d *drawing) blocks() string {
 			switch {
 			case r.spans:
 				block.Span(c)
-			case c != "" && c != none && !d.left[i]:
+			case c != "" && c != None && !d.left[i]:
 				block.rows = append(block.rows, row{cells: []string{d.rows[0].cells[i], c}})
 			}
 		}

@@ -157,7 +157,7 @@ func (j *jobs) pull(t *testing.T, job api.Job) {
 		}
 		ends := []string{fmt.Sprintf("%s.tb%d", a.Mac, low.PortNumber), fmt.Sprintf("%s.tb%d", b.Mac, high.PortNumber)}
 		for _, line := range []string{"unplug " + ends[0], "plug " + ends[0] + " " + ends[1] + " 80G"} {
-			call[api.Empty](t, j.Nodes[0].Client, "daemon.simulate", api.DaemonSimulateParams{Line: line})
+			change(t, j.Nodes[0].Client, line)
 			eventually(t, line, after, func() bool {
 				for _, now := range call[api.LinkListResult](t, j.Nodes[0].Client, "link.list", nil).Cables {
 					if now.Link == c.Link {

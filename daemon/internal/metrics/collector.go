@@ -81,10 +81,10 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	}
 	put(buildInfo, 1, c.Version, string(c.Node))
 	list := c.Nodes()
-	known := nodesOf(list)
-	known.put(list.Totals, put)
-	c.documents(known, put)
-	c.links(known, put)
+	all := nodesOf(list)
+	all.put(list.Totals, put)
+	c.documents(all, put)
+	c.links(all, put)
 	for _, m := range c.Measurements() {
 		put(measurementCount, float64(m.Count), string(m.Kind), strconv.FormatBool(m.IsAsked), string(m.State))
 	}

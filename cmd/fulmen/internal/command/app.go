@@ -89,10 +89,7 @@ func Process(version string) App {
 	}
 	out := int(os.Stdout.Fd())
 	a.Columns = func() int {
-		columns, _, err := term.GetSize(out)
-		if err != nil {
-			return 0
-		}
+		_, columns, _ := console{out: out}.Size() // 0 where it is none
 		return columns
 	}
 	if a.InTerminal {

@@ -158,7 +158,7 @@ func isUntested(r api.LinkRow) bool {
 }
 
 // none stands for what there is none of, where a blank would look forgotten.
-const none = "-"
+const none = text.None
 
 // names are the short names of nodes.
 type Names map[api.NodeID]string

@@ -28,10 +28,11 @@ func pairsOf(list api.LinkListResult, nodes []api.NodeView) []*pair {
 		return all[len(all)-1]
 	}
 	for _, c := range list.Cables {
-		p := of(c.Ends[0].End.Node, "", c.PeerName)
+		high, peer := api.NodeID(""), c.PeerName
 		if len(c.Ends) > 1 {
-			p = of(c.Ends[0].End.Node, c.Ends[1].End.Node, "")
+			high, peer = c.Ends[1].End.Node, ""
 		}
+		p := of(c.Ends[0].End.Node, high, peer)
 		p.cables = append(p.cables, c)
 	}
 	for _, n := range list.Networks {
@@ -43,7 +44,7 @@ func pairsOf(list api.LinkListResult, nodes []api.NodeView) []*pair {
 		at[n.Node] = i
 	}
 	slices.SortStableFunc(all, func(a, b *pair) int { return cmp.Or(at[a.low]-at[b.low], at[a.high]-at[b.high]) })
-	return slices.DeleteFunc(all, func(p *pair) bool { return len(p.cables)+len(p.networks) == 0 })
+	return all
 }
 
 // pairs writes a row for each two nodes that something joins.

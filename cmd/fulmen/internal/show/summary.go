@@ -79,15 +79,20 @@ func (v View) load(s api.System, d api.Document) string {
 		}
 		return what + " " + text.Percent(*r)
 	}
-	watts := ""
-	if p := s.SystemPowerWatts; p != nil {
-		watts = fmt.Sprintf("%.0f W", *p)
-	} else if p := s.PackagePowerWatts; p != nil {
-		watts = fmt.Sprintf("%.0f W (chip)", *p)
-	}
-	out := join(", ", ratio("CPU", s.CPUUseRatio, "cpu_use_ratio"), ratio("GPU", s.GPUUseRatio, "gpu_use_ratio"), watts,
+	out := join(", ", ratio("CPU", s.CPUUseRatio, "cpu_use_ratio"), ratio("GPU", s.GPUUseRatio, "gpu_use_ratio"), watts(s),
 		string(s.ThermalState), string(s.PowerSource))
 	return v.or(out, d, "cpu_use_ratio")
+}
+
+// watts is a machine's power, else its chip's; empty where neither is known.
+func watts(s api.System) string {
+	switch {
+	case s.SystemPowerWatts != nil:
+		return fmt.Sprintf("%.0f W", *s.SystemPowerWatts)
+	case s.PackagePowerWatts != nil:
+		return fmt.Sprintf("%.0f W (chip)", *s.PackagePowerWatts)
+	}
+	return ""
 }
 
 // network names the interfaces that are up and have addresses.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"fulmen/app"
 	"fulmen/app/text"
@@ -55,10 +54,7 @@ func (v View) topMacs(w *Page, macs []app.Node) {
 			system, memory = valueOf(mac.System), valueOf(mac.Memory)
 			kind = valueOf(mac.Identity).GPUMemory
 		}
-		power := given(system.SystemPowerWatts, func(w float64) string { return strconv.FormatFloat(w, 'f', 0, 64) + " W" })
-		if system.SystemPowerWatts == nil {
-			power = given(system.PackagePowerWatts, func(w float64) string { return strconv.FormatFloat(w, 'f', 0, 64) + " W (chip)" })
-		}
+		power := orNone(watts(system))
 		if system.PowerSource == api.PowerBattery {
 			power = join(", ", power, "battery"+prefixed(" ", given(system.BatteryRatio, text.Percent)))
 		}
