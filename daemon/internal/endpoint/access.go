@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server"
 )
 
 // link is a connection of a client.
@@ -47,10 +48,6 @@ func (e *Endpoint) holder(l *link) (uint32, error) {
 	return l.owner()
 }
 
-// here are the names of this machine, without a port; what merely resolves to it is not among
-// them, since who owns the name decides what it resolves to.
-var here = []string{"127.0.0.1", "localhost", "[::1]"}
-
 // admit refuses whoever may not ask: by where they are, by the name that they use for this
 // Mac, and by the page that asks.
 func (e *Endpoint) admit(w http.ResponseWriter, r *http.Request) (l *link, err *problem) {
@@ -59,8 +56,8 @@ func (e *Endpoint) admit(w http.ResponseWriter, r *http.Request) (l *link, err *
 	if l == nil || !l.far.Addr().IsLoopback() && !slices.ContainsFunc(s.Networks, func(p netip.Prefix) bool { return p.Contains(l.far.Addr()) }) {
 		return l, newProblem(http.StatusForbidden, "network_not_allowed", "The owner of this Mac has not named your network in endpoint.networks.")
 	}
-	host := withoutPort(r.Host)
-	isHere := l.far.Addr().IsLoopback() && slices.Contains(here, host)
+	host := server.WithoutPort(r.Host)
+	isHere := l.far.Addr().IsLoopback() && server.IsHere(host)
 	address, bad := netip.ParseAddr(strings.Trim(host, "[]"))
 	isAddress := bad == nil && address.Unmap() == l.near.Addr()
 	if !isHere && !isAddress && !slices.Contains(s.Hosts, host) {
@@ -87,14 +84,6 @@ func allow(w http.ResponseWriter, r *http.Request) {
 	h.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
 	h.Set("Access-Control-Max-Age", "600")
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// withoutPort cuts the port off.
-func withoutPort(host string) string {
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
-		return host[:i]
-	}
-	return host
 }
 
 // keyPrefix begins every key, so that what OpenAI's clients send for want of one is none.

@@ -52,10 +52,13 @@ func (g guard) check(req *http.Request) error {
 	return nil
 }
 
+// IsHere reports whether a host without a port is a spelling of this machine.
+func IsHere(host string) bool { return slices.Contains(hostNames[:], host) }
+
 // hostAllowed compares bytes: no case folding, no trailing dot, no IDN.
 func (g guard) hostAllowed(host string) bool {
 	if g.anyPort {
-		host = withoutPort(host)
+		host = WithoutPort(host)
 	}
 	return slices.Contains(g.hosts, host)
 }
@@ -72,8 +75,8 @@ func (g guard) originAllowed(host string, origins []string) bool {
 	return false
 }
 
-// withoutPort cuts a decimal port off; anything else stays and is refused.
-func withoutPort(host string) string {
+// WithoutPort cuts a decimal port off; anything else stays and is refused.
+func WithoutPort(host string) string {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || strings.HasSuffix(host, "]") {
 		return host
