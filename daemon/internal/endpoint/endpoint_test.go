@@ -49,6 +49,10 @@ func TestRequestsGoByTheirModel(t *testing.T) {
 		r.is.Equal(text, "two")
 		r.is.Equal(second.bodies(), []string{`{ "messages": ["\"model\":1"], "model" : "default_model", "x": {"model": "y"} }`})
 
+		_, text = r.result(r.ask(t.Context(), form("org/n"), header("Content-Type", `multipart/form-data; boundary="b c"`)))
+		r.is.Equal(text, "two")
+		r.is.Equal(second.bodies()[1], form("default_model"))
+
 		status, text = r.result(r.ask(t.Context(), `{"model":"org/e"}`)) // it is there, and not ada's
 		r.is.Equal(status, 404)
 		r.is.True(strings.Contains(text, `"code":"model_not_found"`) && strings.Contains(text, `"type":"invalid_request_error"`))
@@ -464,6 +468,16 @@ func TestBadRequests(t *testing.T) {
 				t.Errorf("%.40q: %d %s", body, status, text)
 			}
 		}
+		for body, want := range map[string]string{
+			"": "not a form", strings.ReplaceAll(form("org/m"), "--b c", "--bc"): "not a form", strings.TrimSuffix(form("org/m"), "\r\n--b c--\r\n"): "not a form", strings.ReplaceAll(form("org/m"), "\r\n", "\n"): "not a form",
+			strings.Replace(form("org/m"), "name=model", "name=Model", 1): "model is missing",
+			form(""): "must be the name", strings.Replace(form("org/m"), `"file"`, `"model"`, 1): "twice", form("org/x"): "model_not_found",
+		} {
+			status, text := r.result(r.ask(t.Context(), body, header("Content-Type", `multipart/form-data; boundary="b c"`)))
+			if !strings.Contains(text, want) || status != 400 && status != 404 {
+				t.Errorf("%.90q: %d %s", body, status, text)
+			}
+		}
 		status, _ := r.result(r.ask(t.Context(), hello, header("Content-Type", "text/plain")))
 		r.is.Equal(status, 415)
 		huge := `{"model":"org/m","x":"` + strings.Repeat("x", maxBody) + `"}`
@@ -563,21 +577,28 @@ func TestOverTCP(t *testing.T) {
 	<-flooded
 }
 
+// form is a form with a recording and the name of a model.
+func form(model string) string {
+	return "before\r\n--b c\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\nx: y\r\n\r\nmodel\r\n\r\n--b\r\n--b c \r\nContent-Disposition: form-data; name=model\r\n\r\n" + model + "\r\n--b c--\r\n"
+}
+
 // Where the name of the model is in a body is found to the byte.
 func FuzzParse(f *testing.F) {
-	for _, body := range []string{hello, `{"a":[{"model":"x"}],"model":"y"}`, "{}", `{"model":"é\u0041"}`} {
+	for _, body := range []string{hello, `{"a":[{"model":"x"}],"model":"y"}`, "{}", `{"model":"é\u0041"}`, form("org/m"), form("")} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		is := is.New(t)
-		q, err := parse(body)
-		if err != nil {
-			return
+		for _, parse := range []func([]byte) (*request, error){parse, func(body []byte) (*request, error) { return parseForm(body, "b c") }} {
+			q, err := parse(body)
+			if err != nil {
+				continue
+			}
+			is.Equal(string(q.as("")), string(body))
+			again, err := parse(q.as("other"))
+			is.NoErr(err)
+			is.Equal(again.model, "other")
+			is.Equal(string(again.as(q.model))[:q.from], string(body[:q.from]))
 		}
-		is.Equal(string(q.as("")), string(body))
-		again, err := parse(q.as("other"))
-		is.NoErr(err)
-		is.Equal(again.model, "other")
-		is.Equal(string(again.as(q.model))[:q.from], string(body[:q.from]))
 	})
 }

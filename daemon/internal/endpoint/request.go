@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"strconv"
@@ -18,6 +19,7 @@ type request struct {
 	model string
 	// from and to are where in the body the model's name is.
 	from, to int
+	isForm   bool
 }
 
 // as is the body with another name of the model.
@@ -25,7 +27,10 @@ func (q *request) as(model string) []byte {
 	if model == "" {
 		return q.body
 	}
-	name, _ := json.Marshal(model) // a text
+	name := []byte(model)
+	if !q.isForm {
+		name, _ = json.Marshal(model) // a text
+	}
 	return bytes.Join([][]byte{q.body[:q.from], name, q.body[q.to:]}, nil)
 }
 
@@ -33,8 +38,10 @@ func (q *request) as(model string) []byte {
 func (e *Endpoint) read(w http.ResponseWriter, r *http.Request) (q *request, done func(), err error) {
 	held := int64(0)
 	done = func() { e.bodies.Add(-held) }
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, done, newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body must be JSON, with Content-Type: application/json.")
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	isForm := kind == "multipart/form-data" && params["boundary"] != ""
+	if err != nil || kind != "application/json" && !isForm {
+		return nil, done, newProblem(http.StatusUnsupportedMediaType, "unsupported_media_type", "The body must be JSON, with Content-Type: application/json, or a form, with multipart/form-data.")
 	}
 	tooLarge := newProblem(http.StatusRequestEntityTooLarge, "request_too_large", "The body has more than the "+strconv.Itoa(maxBody>>20)+" MiB that a request may have.")
 	if r.ContentLength > maxBody {
@@ -65,16 +72,28 @@ func (e *Endpoint) read(w http.ResponseWriter, r *http.Request) (q *request, don
 		}
 	}
 	_ = control.SetReadDeadline(time.Time{}) // what follows is that the client leaves
-	q, err = parse(body.Bytes())
+	if isForm {
+		q, err = parseForm(body.Bytes(), params["boundary"])
+	} else {
+		q, err = parse(body.Bytes())
+	}
 	return q, done, err
 }
 
+// badModel is what a body is answered that names no model.
+func badModel(message string) error {
+	return &problem{status: http.StatusBadRequest, code: "invalid_body", message: message, param: "model"}
+}
+
+var (
+	errTwice   = badModel("The body has the field model twice.")
+	errNoName  = badModel("The field model must be the name of a model, as /v1/models lists them.")
+	errMissing = badModel("The field model is missing: it is the name of a model, as /v1/models lists them.")
+)
+
 // parse finds the name of the model in a body, which stays as it is.
 func parse(body []byte) (*request, error) {
-	bad := func(message string) error {
-		return &problem{status: http.StatusBadRequest, code: "invalid_body", message: message, param: "model"}
-	}
-	notJSON := bad("The body is not a JSON object with a field model.")
+	notJSON := badModel("The body is not a JSON object with a field model.")
 	q := &request{body: body, to: -1}
 	d := json.NewDecoder(bytes.NewReader(body))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {
@@ -90,12 +109,12 @@ func parse(body []byte) (*request, error) {
 			continue
 		}
 		if q.to >= 0 {
-			return nil, bad("The body has the field model twice.")
+			return nil, errTwice
 		}
 		q.to = int(d.InputOffset())
 		q.from = q.to - len(value)
 		if json.Unmarshal(value, &q.model) != nil || q.model == "" {
-			return nil, bad("The field model must be the name of a model, as /v1/models lists them.")
+			return nil, errNoName
 		}
 	}
 	if _, err := d.Token(); err != nil {
@@ -105,7 +124,46 @@ func parse(body []byte) (*request, error) {
 		return nil, notJSON
 	}
 	if q.to < 0 {
-		return nil, bad("The field model is missing: it is the name of a model, as /v1/models lists them.")
+		return nil, errMissing
+	}
+	return q, nil
+}
+
+// parseForm finds the name of the model in a form, which stays as it is: recordings and
+// pictures are sent in forms.
+func parseForm(body []byte, boundary string) (*request, error) {
+	q := &request{body: body, to: -1}
+	delimiter, headEnd := []byte("\r\n--"+boundary), []byte("\r\n\r\n")
+	at := bytes.Index(body, delimiter[2:]) // of the part, in the body
+	for form := multipart.NewReader(bytes.NewReader(body), boundary); ; {
+		part, err := form.NextRawPart()
+		if err == io.EOF {
+			break
+		}
+		var value []byte
+		if err == nil {
+			value, err = io.ReadAll(part)
+		}
+		// Its reader does not give where a part's value begins: after its head.
+		from := at + bytes.Index(body[max(at, 0):], headEnd) + len(headEnd)
+		to := from + len(value)
+		if err != nil || at < 0 || to > len(body) || !bytes.Equal(body[from:to], value) || !bytes.HasPrefix(body[to:], delimiter) {
+			return nil, badModel("The body is not a form with the boundary that its Content-Type names.")
+		}
+		at = to + len(delimiter)
+		if part.FormName() != "model" {
+			continue
+		}
+		if q.to >= 0 {
+			return nil, errTwice
+		}
+		q.from, q.to, q.model, q.isForm = from, to, string(value), true
+	}
+	switch {
+	case q.to < 0:
+		return nil, errMissing
+	case q.model == "":
+		return nil, errNoName
 	}
 	return q, nil
 }
