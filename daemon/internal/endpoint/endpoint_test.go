@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -532,7 +533,8 @@ func TestOverTCP(t *testing.T) {
 	is := is.New(t)
 	flooded := make(chan struct{})
 	var open atomic.Int64
-	all := make(chan struct{})
+	const streams = 200
+	asked, all := make(chan struct{}), make(chan struct{}) // closed when all of them are, and one more
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/v1/flood" {
 			for event(w, strings.Repeat("x", 1<<16)) == nil {
@@ -540,7 +542,10 @@ func TestOverTCP(t *testing.T) {
 			close(flooded)
 			return
 		}
-		if open.Add(1) == 200 {
+		switch open.Add(1) {
+		case streams:
+			close(asked)
+		case streams + 1:
 			close(all)
 		}
 		<-all
@@ -561,13 +566,29 @@ func TestOverTCP(t *testing.T) {
 	}
 	r, at := serve(writeWithin)
 	var asking sync.WaitGroup
-	for range 200 {
+	for range streams {
 		asking.Go(func() {
 			_, text := r.result(http.Post("http://"+at+"/v1/completions", "application/json", strings.NewReader(hello)))
 			is.Equal(text, "data: [DONE]\n\n")
 		})
 	}
+	<-asked
+	// Connections that ask nothing take no place of those that do.
+	idle := 2 * maxConns
+	if os.Getenv("FULMEN_SOAK") != "" {
+		idle = 10_000
+	}
+	for range idle {
+		conn, err := net.Dial("tcp", at)
+		is.NoErr(err)
+		defer conn.Close()
+	}
+	_, text := r.result(http.Post("http://"+at+"/v1/completions", "application/json", strings.NewReader(hello)))
+	is.Equal(text, "data: [DONE]\n\n")
 	asking.Wait()
+	r.crowd.mu.Lock()
+	is.True(len(r.crowd.all) <= maxConns)
+	r.crowd.mu.Unlock()
 	_, at = serve(100 * time.Millisecond)
 	conn, err := net.Dial("tcp", at)
 	is.NoErr(err)
