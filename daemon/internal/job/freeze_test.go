@@ -118,12 +118,12 @@ func TestAFrozenHomeBlamesNobody(t *testing.T) {
 // Daemons are frozen and killed at every moment, and whatever the job says of its attempts
 // was so.
 func TestVerdictsUnderFreezes(t *testing.T) {
-	rounds := 60
+	rounds := 40
 	switch {
 	case os.Getenv("FULMEN_SOAK") != "":
 		rounds = 2000
 	case testing.Short():
-		rounds = 15
+		rounds = 9
 	}
 	seed := testkit.Drawn(t)
 	ends := map[string]int{}

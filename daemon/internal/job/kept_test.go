@@ -16,7 +16,7 @@ import (
 // Kept jobs that are deleted at any moment, twice, while daemons die and Macs stand still, leave
 // nothing behind, and hurt no Mac.
 func TestDeletionsAtRandom(t *testing.T) {
-	rounds := 30
+	rounds := 10
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 500
 	}

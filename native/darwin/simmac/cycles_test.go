@@ -21,7 +21,7 @@ import (
 func TestPlugCycles(t *testing.T) {
 	clean(t)
 	is := is.New(t)
-	cycles := 500
+	cycles := 250
 	if os.Getenv("FULMEN_SOAK") != "" {
 		cycles = 10_000
 	}

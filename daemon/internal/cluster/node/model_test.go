@@ -17,9 +17,9 @@ import (
 // After any sequence of writes, cuts, heals and restarts, Macs that reach each
 // other again agree, and what each has said last is what all have.
 func TestAnySequence(t *testing.T) {
-	rounds := 4
+	rounds, steps := 3, 60
 	if testing.Short() {
-		rounds = 1
+		rounds, steps = 1, 25
 	}
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 100
@@ -32,7 +32,7 @@ func TestAnySequence(t *testing.T) {
 				reported := map[*mac]int{}
 				lans := []string{"office", "cable"}
 				any := func() *mac { return d.macs[random.IntN(len(d.macs))] }
-				for step := range 60 {
+				for step := range steps {
 					m, o := any(), any()
 					switch op := random.IntN(10); {
 					case op < 4:

@@ -25,13 +25,13 @@ func (d *scenario) split(a, b []*mac, apart bool) {
 // Both halves of a cut cluster go on, and agree after it. What is said 3 seconds
 // after the heal reaches all as soon as ever.
 func TestHalvesGoOnAndAgree(t *testing.T) {
-	sizes := []int{4, 16}
+	sizes := []int{4, 8}
 	if os.Getenv("FULMEN_SOAK") != "" {
-		sizes = append(sizes, 32)
+		sizes = append(sizes, 16, 32)
 	}
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			if n > 8 && testing.Short() {
+			if n > 4 && testing.Short() {
 				t.Skip("seconds of handshakes")
 			}
 			in(t, n, func(d *scenario) {
