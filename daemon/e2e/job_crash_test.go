@@ -121,7 +121,7 @@ func anyFault(random *rand.Rand) fault {
 func TestJobsWhileEverythingIsKilled(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	rounds := 20
+	rounds := 12
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}

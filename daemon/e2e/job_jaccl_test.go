@@ -421,7 +421,7 @@ func TestJACCLHandshakeDeadline(t *testing.T) {
 func TestJACCLJobsWhileEverythingIsKilled(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	rounds := 10
+	rounds := 6
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}

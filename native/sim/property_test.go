@@ -126,7 +126,7 @@ func randomCluster() scenario.Scenario {
 // After any changes both ends of every cable tell the same, and whoever reads
 // at each hint knows all that there is to know.
 func TestAnyChangesLeaveBothEndsInAgreement(t *testing.T) {
-	for seed := range testkit.Upto(t, 20) {
+	for seed := range testkit.Upto(t, 8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := seed.Source(1)
 			b := newBench(t, randomCluster())

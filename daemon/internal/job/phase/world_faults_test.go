@@ -201,7 +201,7 @@ func (s State) handshakesNow() bool { return (&step{State: s}).handshakes() }
 // TestRandomSchedules lets jobs live through crashes and splits. What must hold
 // is checked at every step; at the end all is healed, and the job must end.
 func TestRandomSchedules(t *testing.T) {
-	rounds := 1500
+	rounds := 700
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 100_000
 	}
