@@ -108,8 +108,10 @@ func (s *State) macWords(n Node) string {
 		case t.BatteryRatio != nil:
 			parts = append(parts, "on power")
 		}
-		if t.ThermalState == api.ThermalSerious || t.ThermalState == api.ThermalCritical {
-			parts = append(parts, "too hot")
+	}
+	for _, c := range s.Conditions {
+		if words := strain(c.Code); words != "" && c.Node == n.NodeView.Node {
+			parts = append(parts, words)
 		}
 	}
 	if len(parts) == 0 && n.Memory != nil && n.Memory.TotalBytes != nil {
@@ -119,6 +121,14 @@ func (s *State) macWords(n Node) string {
 		parts = append(parts, "simulated")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// strain is, in a few words, a condition of a Mac's heat, power or memory; empty of any other.
+func strain(code api.Reason) string {
+	return map[api.Reason]string{
+		api.ReasonThermalPressure: "too hot", api.ReasonThermalCritical: "dangerously hot", api.ReasonMemoryPressure: "short of memory",
+		api.ReasonMemoryCritical: "almost out of memory", api.ReasonBatteryLow: "battery low",
+	}[code]
 }
 
 // memoryWords is what is used of a Mac's memory, where it is not unified with what it is.

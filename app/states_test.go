@@ -142,7 +142,11 @@ func states() map[string]State {
 			s.Nodes[0].Liveness, s.Nodes[1].Liveness = api.LivenessAsleep, api.LivenessRestarting
 		}),
 		"on_battery_hot": state(func(s *State) {
-			s.Nodes[0].System.PowerSource, s.Nodes[0].System.ThermalState = api.PowerBattery, api.ThermalSerious
+			s.Nodes[0].System.PowerSource, s.Nodes[0].System.BatteryRatio = api.PowerBattery, some(0.12)
+			s.Conditions = []api.NodeCondition{
+				condition(3, api.ReasonBatteryLow, api.SeverityWarning, "The Mac runs on its battery, which is almost empty: mbp.", "Connect it to power."),
+				condition(2, api.ReasonThermalCritical, api.SeverityError, "The Mac is dangerously hot and slows down a lot: studio-2.", "Let it cool."),
+			}
 		}),
 		"pairing_request": state(func(s *State) {
 			s.Pending = []api.Pending{

@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/doctor"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/methods"
@@ -109,6 +110,9 @@ func (d *daemon) serve(ctx context.Context) error {
 		})
 	}
 	running.Go(func() { _ = d.facts.Run(ctx) })
+	running.Go(func() {
+		health.NewMachine(d.conditions, d.platform.Clock, func() string { return d.nameOf(d.identity.Node) }).Run(ctx, d.ledger)
+	})
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { _ = d.profiler.Run(ctx) })
 	running.Go(func() { _ = d.rdma.Run(ctx, d.ledger, topology.Kinds()) })

@@ -95,6 +95,13 @@ func TestSimulatedMac(t *testing.T) {
 
 	change(t, c, "set studio-1.memory.pressure critical")
 	settled(t, c, api.KindMemory, "", "pressure", func(m api.Memory) bool { return m.Pressure == api.PressureCritical })
+	for _, line := range []string{"thermal serious", "thermal critical", "power battery", "battery 0.12"} {
+		change(t, c, "set studio-1."+line)
+	}
+	for _, code := range []api.Reason{api.ReasonMemoryCritical, api.ReasonThermalCritical, api.ReasonBatteryLow} {
+		said := settled(t, c, api.KindCondition, string(code), string(code), func(api.Condition) bool { return true })
+		is.True(strings.HasSuffix(said.Text, ": studio-1."))
+	}
 	change(t, c, "sleep studio-1")
 	settled(t, c, api.KindNodeState, "", "sleep", func(s api.NodeState) bool { return s.State == api.SelfAsleep })
 	change(t, c, "wake studio-1")

@@ -57,11 +57,12 @@ export interface ModelNode {
   powerWatts?: number;
   /** The GPU's hottest sensor, else the processor's. */
   temperatureCelsius?: number;
-  thermalState?: api.ThermalState;
   /** Measured. */
   fp16Tflops?: number;
   /** Measured. */
   memoryBytesPerS?: number;
+  /** Conditions of its heat, power and memory, in a few words, the worst first; absent where there are none. */
+  strain?: string;
   /** The worst condition about the node, absent where there is none. */
   severity?: api.Severity;
   /** Names of the jobs with a rank there now. */

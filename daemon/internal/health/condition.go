@@ -56,6 +56,11 @@ func Conditions() []Info {
 		{Code: api.ReasonClockFarOff},
 		{Code: api.ReasonNetworkLost},
 		{Code: api.ReasonNetworkIsolatesClients},
+		{Code: api.ReasonThermalPressure},
+		{Code: api.ReasonThermalCritical},
+		{Code: api.ReasonMemoryPressure},
+		{Code: api.ReasonMemoryCritical},
+		{Code: api.ReasonBatteryLow},
 		{Code: api.ReasonBLASSlow, DependsOn: missing, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},
 		{Code: api.ReasonMLXNoAnswer},
@@ -91,9 +96,10 @@ func Conditions() []Info {
 			Remedy: "Measure again; if it repeats, `fulmen report` saves what it printed last."},
 		{Code: api.ReasonWorkerHung, DependsOn: missing, Action: measureGPU(),
 			Remedy: "Measure again; if it repeats, restart the machine."},
-		{Code: api.ReasonWorkerOutOfMemory, DependsOn: []api.Reason{api.ReasonMLXMissing, api.ReasonMemoryPressure}, Action: measureGPU(),
+		{Code: api.ReasonWorkerOutOfMemory, DependsOn: []api.Reason{api.ReasonMLXMissing, api.ReasonMemoryPressure, api.ReasonMemoryCritical}, Action: measureGPU(),
 			Remedy: "Quit programs that use much memory, then measure again."},
-		{Code: api.ReasonResultUnstable, Action: measureGPU(), DependsOn: []api.Reason{api.ReasonThermalPressure, api.ReasonLowPowerMode, api.ReasonMemoryPressure},
+		{Code: api.ReasonResultUnstable, Action: measureGPU(), DependsOn: []api.Reason{
+			api.ReasonThermalPressure, api.ReasonThermalCritical, api.ReasonLowPowerMode, api.ReasonMemoryPressure, api.ReasonMemoryCritical},
 			Remedy: "Measure again when the machine is idle."},
 	}
 	for i := range all {

@@ -13,6 +13,7 @@ type verdict struct {
 	backend api.Backend
 	nodes   []int // ascending
 	score   score
+	fit     int // 1 where none of them is too hot and the like
 }
 
 // option is what joins two nodes with so many connections: its speed, -1 for none.
@@ -104,8 +105,8 @@ func (d *scenario) brute(p api.Placement) verdict {
 				nodes := set(x).members()
 				if len(nodes) == n && d.fits(nodes, required, p, t) {
 					if class := d.bestClass(nodes, t); class >= 0 {
-						c := verdict{true, t.backend, nodes, d.scoreOf(nodes, class)}
-						if !best.is || cmp.Or(c.score.compare(best.score), slices.Compare(best.nodes, nodes)) > 0 {
+						c := verdict{true, t.backend, nodes, d.scoreOf(nodes, class), d.fit(nodes)}
+						if !best.is || cmp.Or(cmp.Compare(c.fit, best.fit), c.score.compare(best.score), slices.Compare(best.nodes, nodes)) > 0 {
 							best = c
 						}
 					}
@@ -209,6 +210,13 @@ func (d *scenario) scoreOf(nodes []int, class int) score {
 	return s
 }
 
+func (d *scenario) fit(nodes []int) int {
+	if slices.ContainsFunc(nodes, func(i int) bool { return d.nodes[i].Strain != "" }) {
+		return 0
+	}
+	return 1
+}
+
 // permutations calls with every order; the slice is reused.
 func permutations(all []int, call func([]int)) {
 	all = slices.Clone(all)
@@ -252,6 +260,6 @@ func (d *scenario) verdictOf(p *api.Plan) verdict {
 	for key, n := range count {
 		class = min(class, classOf(slowest[key]*n))
 	}
-	v.score = d.scoreOf(v.nodes, class)
+	v.score, v.fit = d.scoreOf(v.nodes, class), d.fit(v.nodes)
 	return v
 }

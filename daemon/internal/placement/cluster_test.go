@@ -234,6 +234,15 @@ func randomScenario(r *rand.Rand, most int) *scenario {
 	return d
 }
 
+// strain has some of the Macs suffer from something.
+func (d *scenario) strain(r *rand.Rand) {
+	for i := range d.nodes {
+		if all := strains(); r.IntN(6) == 0 {
+			d.nodes[i].Strain = all[r.IntN(len(all))]
+		}
+	}
+}
+
 // randomPlacement is what somebody could want of a desk.
 func randomPlacement(r *rand.Rand, d *scenario) api.Placement {
 	any := func() api.NodeID { return d.nodes[r.IntN(len(d.nodes))].ID }

@@ -3,6 +3,7 @@ package placement
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -138,6 +139,29 @@ func TestWhatANodeTells(t *testing.T) {
 			is.Equal(n.FP16TFLOPS, new(23.6))
 		}
 	}
+}
+
+// A Mac that suffers from something is taken where no other does: its condition says so,
+// in any order of the documents, and the plan's note.
+func TestStrainCounts(t *testing.T) {
+	is := is.New(t)
+	studios := draw(t, "two-studios")
+	self := min(studios.names["studio-1"], studios.names["studio-2"])
+	suffers := func(node api.NodeID, code api.Reason) api.Document {
+		return document(t, node, api.KindCondition, string(code), api.Condition{Code: code})
+	}
+	one := api.Placement{Ranks: 1}
+	is.Equal(studios.place(t, one).Plan.Ranks[0].Node, self) // of equals the lower id
+	hot := studios.with(suffers(self, api.ReasonThermalPressure), suffers(self, api.ReasonBatteryLow), suffers(studios.other(), api.ReasonBLASSlow))
+	plan := hot.place(t, one).Plan
+	is.Equal(plan.Ranks[0].Node, studios.other())
+	is.Equal(len(plan.Notes), 0) // another condition is none of these
+	plan = hot.with(suffers(studios.other(), api.ReasonMemoryCritical)).place(t, one).Plan
+	is.Equal(plan.Ranks[0].Node, self)
+	is.Equal(plan.Notes[0].Reason, api.ReasonThermalPressure) // the worst of two
+	is.True(strings.HasSuffix(plan.Notes[0].Message, " is too hot and slows down"))
+	is.Equal(len(hot.place(t, api.Placement{Ranks: 2, Backend: api.BackendJACCL}).Plan.Ranks), 2) // it stops nothing
+	is.Equal(hot.place(t, api.Placement{Ranks: 1, Nodes: []api.NodeID{self}}).Plan.Ranks[0].Node, self)
 }
 
 // Each Mac counts with the memory in which its GPU computes, and the plan says which: what

@@ -61,6 +61,8 @@ type Node struct {
 	AvailableBytes *int64
 	// Pressure is how short of memory its system says it is; empty = not known.
 	Pressure api.Pressure
+	// Strain is the condition by which it is too hot, short of memory, or almost without power.
+	Strain api.Reason
 	// OthersMaxBytes bounds what people of other nodes get of the working set together.
 	OthersMaxBytes *int64
 	// Lent are the grants that hold there for other jobs.
@@ -167,7 +169,7 @@ func (n *Node) tflops() float64 {
 
 // Kinds are the kinds of documents that placement reads: those of the graph, and its own.
 func Kinds() []api.Kind {
-	return append(topology.Kinds(), api.KindMemory, api.KindSystem, api.KindSharing, api.KindGPUProfile, api.KindGrant)
+	return append(topology.Kinds(), api.KindCondition, api.KindMemory, api.KindSystem, api.KindSharing, api.KindGPUProfile, api.KindGrant)
 }
 
 // InputOf gives an input its nodes by its documents, and by what the graph's reader has
@@ -230,6 +232,12 @@ func (r *reader) read(d *api.Document) error {
 		return take(d, func(v api.Memory) {
 			r.node.WorkingSetBytes, r.node.AvailableBytes, r.node.Pressure = v.GPUWorkingSetBytes, v.AvailableBytes, v.Pressure
 		})
+	case api.KindCondition:
+		return take(d, func(v api.Condition) {
+			if all := strains(); slices.Index(all, v.Code) > slices.Index(all, r.node.Strain) {
+				r.node.Strain = v.Code
+			}
+		})
 	case api.KindGPUProfile:
 		return take(d, func(v api.GPUProfile) { r.node.FP16TFLOPS = v.FP16TFLOPS })
 	case api.KindSharing:
@@ -240,6 +248,11 @@ func (r *reader) read(d *api.Document) error {
 		return take(d, func(v api.Grant) { r.takeGrant(d.Name, v) })
 	}
 	return nil
+}
+
+// strains are the conditions of a Mac that another one is taken rather than, the worst last.
+func strains() []api.Reason {
+	return []api.Reason{api.ReasonBatteryLow, api.ReasonMemoryPressure, api.ReasonThermalPressure, api.ReasonMemoryCritical, api.ReasonThermalCritical}
 }
 
 // take gives a document's value on.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"fulmen/daemon/api"
 )
@@ -67,9 +68,15 @@ func (s *state) best() (best choice, failed []tier, exact, is bool) {
 		s.demand.least = 2 // what one has no memory for
 	}
 	for _, t := range tiersOf(s.demand.backend) {
-		c, found, whole := s.search(t, s.eligible(t))
+		nodes := s.eligible(t)
+		c, found, whole := s.search(t, nodes)
 		exact = exact && whole
 		if found {
+			if fit := s.unstrained(nodes); len(fit) < len(nodes) {
+				if other, is, _ := s.search(t, fit); is && other.found.set.size() == c.found.set.size() {
+					c = other
+				}
+			}
 			failed = slices.DeleteFunc(failed, func(f tier) bool { return f.backend == t.backend })
 			return c, failed, exact, true
 		}
@@ -201,6 +208,11 @@ func (s *state) eligible(t tier) []int {
 	return out
 }
 
+// unstrained are those of nodes that are not too hot, short of memory or almost without power.
+func (s *state) unstrained(nodes []int) []int {
+	return slices.DeleteFunc(slices.Clone(nodes), func(i int) bool { return s.nodes[i].Strain != "" })
+}
+
 // versions are the known versions of MLX of nodes; just the empty one where they
 // need not be alike.
 func (s *state) versions(nodes []int) []string {
@@ -293,8 +305,16 @@ func (s *state) search(t tier, nodes []int) (best choice, is, exact bool) {
 
 // single chooses the node of a job that needs one.
 func (s *state) single(t tier) (choice, bool) {
+	nodes := s.eligible(t)
+	if best, is := s.singleOf(t, s.unstrained(nodes)); is {
+		return best, true
+	}
+	return s.singleOf(t, nodes)
+}
+
+func (s *state) singleOf(t tier, nodes []int) (choice, bool) {
 	best, is := choice{}, false
-	for _, group := range s.groups(s.eligible(t)) {
+	for _, group := range s.groups(nodes) {
 		f := s.newField(group)
 		for bit := range group {
 			x := set(1) << bit
@@ -332,6 +352,11 @@ func (s *state) plan(c choice, exact bool) *api.Plan {
 		}
 	}
 	w.share()
+	for _, i := range c.nodes() {
+		if info, is := api.LookupReason(s.nodes[i].Strain); is {
+			w.plan.Notes = append(w.plan.Notes, *hindrance(info.Reason, string(s.nodes[i].ID), "%s %s", s.nodes[i].name(), strings.TrimSuffix(strings.TrimPrefix(info.Text, "The Mac "), ".")))
+		}
+	}
 	for rank, i := range w.order {
 		if r := &w.plan.Ranks[rank]; r.MemoryBytes > 0 {
 			r.GPUMemory = s.nodes[i].GPUMemory

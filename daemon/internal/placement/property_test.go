@@ -30,6 +30,7 @@ func TestExact(t *testing.T) {
 		d := randomScenario(r, 6)
 		want := randomPlacement(r, d)
 		d.lanTCP = []int64{0, 0, 1, 45, 90, 200}[r.IntN(6)]
+		d.strain(seed.Source(15))
 		checkExact(t, seed, d, want, seen)
 	}
 	is := is.New(t)
@@ -49,6 +50,7 @@ func TestExactOfSeveralANode(t *testing.T) {
 		p.RanksPerNode = 2 + r.IntN(3)
 		p.Ranks *= p.RanksPerNode
 		p.MemoryBytes /= int64(1 + r.IntN(4))
+		d.strain(seed.Source(15))
 		if p.Backend.RDMA() {
 			got := Plan(d.input(p, nil))
 			is.True(got.Final)

@@ -83,6 +83,8 @@ func troubled(r *rand.Rand, d *scenario) *scenario {
 			n.Reached = false
 		case 13:
 			n.Refusal = api.ReasonJobsNotShared
+		case 14:
+			n.Strain = strains()[i%len(strains())]
 		}
 	}
 	for k := range d.wires {

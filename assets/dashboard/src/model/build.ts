@@ -3,6 +3,7 @@ import type { Model, ModelNode } from "../model";
 import { compare, type Documents } from "../state/documents";
 import { linksOf } from "./links";
 import { silhouetteOf } from "./silhouette";
+import { strain } from "../words";
 
 /** What the drawing is made of. */
 export interface Sources {
@@ -81,9 +82,9 @@ function nodeOf(view: api.NodeView, from: Sources): ModelNode {
     gpuUseRatio: reached ? system?.gpu_use_ratio : undefined,
     powerWatts: reached ? (system?.system_power_watts ?? system?.package_power_watts) : undefined,
     temperatureCelsius: reached ? (system?.gpu_temperature_celsius ?? system?.cpu_temperature_celsius) : undefined,
-    thermalState: reached ? system?.thermal_state : undefined,
     fp16Tflops: profile?.fp16_tflops,
     memoryBytesPerS: profile?.memory_bytes_per_s,
+    strain: from.conditions.filter((c) => c.node === view.node).map((c) => strain(c.code)).filter(Boolean).join(", ") || undefined,
     severity: worst?.severity,
     jobs: from.jobs.filter((job) => job.ended_at === undefined && job.nodes?.includes(view.node)).map((job) => job.name),
   });

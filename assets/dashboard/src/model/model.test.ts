@@ -37,6 +37,14 @@ describe("nodes of the drawing", () => {
     expect(model.nodes.map((node) => node.id)).toEqual(["a", "c"]);
   });
 
+  it("says in words that a Mac is too hot, short of memory or almost without power", () => {
+    const of = (code: api.Reason, node = "a"): api.NodeCondition => ({ node, code, severity: "warning", text: "", since: "" });
+    const strain = (...conditions: api.NodeCondition[]) => modelOf(sources({ nodes: [view("a"), view("b")], conditions })).nodes[0]!.strain;
+    expect(strain(of("thermal_critical"), of("low_power_mode"), of("battery_low"), of("memory_pressure", "b"))).toBe("dangerously hot, battery low");
+    expect(strain(of("memory_critical", "b"))).toBeUndefined();
+    for (const code of ["thermal_pressure", "memory_pressure", "memory_critical"] as const) expect(strain(of(code))).toBeDefined();
+  });
+
   it("takes the worst condition about it that is not muted", () => {
     const condition = (severity: api.Severity, more: Partial<api.NodeCondition> = {}): api.NodeCondition => ({ node: "a", code: "low_power_mode", severity, text: severity, since: "", ...more });
     const worst = (...conditions: api.NodeCondition[]) => modelOf(sources({ nodes: [view("a")], conditions })).nodes[0]!.severity;
