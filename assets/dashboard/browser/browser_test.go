@@ -82,14 +82,12 @@ func onCluster(t *testing.T, within time.Duration, which func(*testcluster.Stage
 	t.Logf("%d daemons are one cluster after %v", len(macs), time.Since(began).Round(time.Millisecond))
 	chromium, err = asAccount(stage, chromium)
 	is.NoErr(err)
-	c := &control{stage: stage, testcluster: cluster, guest: &guest{
-		mac: "guest", scenario: scenario, home: filepath.Join(stage.Folder, "guest"), stage: stage, t: t,
-	}}
+	c := &control{stage: stage, testcluster: cluster, members: len(macs)}
 
 	vitest := exec.CommandContext(ctx, tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", config)
 	vitest.Args = append(vitest.Args, strings.Fields(os.Getenv("FULMEN_BROWSER"))...)
 	vitest.Dir = ".."
-	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "FULMEN_WORK="+stage.Work, "NO_COLOR=1")
+	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "FULMEN_WORK="+stage.Work, "FULMEN_ACCOUNT="+stage.Account.Name, "NO_COLOR=1")
 	out, err := vitest.CombinedOutput()
 	t.Logf("%s", out)
 	is.NoErr(err) // the output says which test failed

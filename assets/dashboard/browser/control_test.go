@@ -22,7 +22,7 @@ import (
 type control struct {
 	stage       *testcluster.Stage
 	testcluster *testcluster.Cluster
-	guest       *guest
+	members     int // of the nodes those that were there first
 }
 
 // request is what a test wants.
@@ -70,7 +70,7 @@ func (c *control) serve(t *testing.T) string {
 	}
 	answer("/seats", func(context.Context, request) (any, error) {
 		var seats []seat
-		for _, n := range c.testcluster.Nodes {
+		for _, n := range c.testcluster.Nodes[:c.members] {
 			seats = append(seats, seat{n.Mac, n.ID})
 		}
 		return seats, nil
@@ -97,7 +97,13 @@ func (c *control) serve(t *testing.T) string {
 		}
 		return seat{n.Mac, n.ID}, n.Boot(context.WithoutCancel(ctx))
 	})
-	answer("/guest", func(ctx context.Context, _ request) (any, error) { return c.guest.boot(context.WithoutCancel(ctx)) })
+	answer("/guest", func(ctx context.Context, reported request) (any, error) {
+		n, err := c.node(reported.At)
+		if err != nil {
+			n, err = c.testcluster.Add(context.WithoutCancel(ctx), reported.At)
+		}
+		return seat{n.Mac, n.ID}, err
+	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.URL
@@ -113,9 +119,6 @@ func (c *control) node(mac string) (*testcluster.Node, error) {
 }
 
 func (c *control) client(mac string) (*client.Client, error) {
-	if mac == c.guest.mac {
-		return c.guest.client, nil
-	}
 	n, err := c.node(mac)
 	if err != nil {
 		return nil, err

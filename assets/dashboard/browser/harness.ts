@@ -27,6 +27,9 @@ export interface Seat {
 /** A folder for jobs: the account that they run as may have no home. */
 export const work = process.env["FULMEN_WORK"] ?? "";
 
+/** The account as which jobs of others run. */
+export const account = process.env["FULMEN_ACCOUNT"] ?? "";
+
 /** How long whatever is waited for may take on a machine that is busy with other tests, ms. */
 export const patience = 45_000;
 
@@ -48,8 +51,8 @@ export const cluster = {
   /** Ends a daemon at once. */
   end: (at: string) => ask<string>("/end", { at }),
   boot: (at: string) => ask<Seat>("/boot", { at }),
-  /** Starts the Mac that is no member. */
-  guest: () => ask<Seat>("/guest"),
+  /** Starts a Mac that is no member. */
+  guest: (mac: string) => ask<Seat>("/guest", { at: mac }),
   /** Changes the simulated desk, in the words of a scenario. */
   simulate: (line: string) => ask("/call", { at: "studio-1", method: "daemon.simulate", params: { line } }),
 };

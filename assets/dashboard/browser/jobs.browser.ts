@@ -92,6 +92,7 @@ describe("a job", () => {
     await goTo("/run");
     await page.fill("[name=command]", "/bin/sleep 300");
     await page.selectOption("[name=backend]", "jaccl");
+    await page.fill("[name=ranks]", "2");
     await inFolder();
     await see(page, '[data-plan="jaccl"]');
     await page.locator("button >> text=Run").click();
@@ -118,6 +119,7 @@ async function submit(script: string): Promise<string> {
   await see(page, "[name=command]");
   await page.fill("[name=command]", `/bin/sh -c '${script}'`);
   await page.selectOption("[name=backend]", "ring");
+  await page.fill("[name=ranks]", "2");
   await inFolder();
   await page.locator("button >> text=Run").click();
   await page.waitForURL("**/#/job/j*");

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { cluster, complaintsOf, done, inaccessible, launch, open, picture, see } from "./harness";
+import { account, cluster, complaintsOf, done, inaccessible, launch, open, picture, see } from "./harness";
 
 let browser: Browser;
 let page: Page;
@@ -21,7 +21,7 @@ afterEach(() => {
 
 describe("a Mac that asks", () => {
   it("is in the inbox, is added by its code at the command line, and is in the picture", async () => {
-    const guest = await cluster.guest();
+    const guest = await cluster.guest("guest");
     const { code } = await cluster.call<{ code: string }>("guest", "cluster.pair");
     const entry = `[data-pending="${guest.id}"]`;
     await see(page, entry);
@@ -40,5 +40,42 @@ describe("a Mac that asks", () => {
     await cluster.call("studio-1", "cluster.remove", { nodes: [guest.id] }); // the next tests find the desk as it was
     await page.waitForSelector(`[data-node="${guest.id}"]`, { state: "detached" });
     await see(page, "[data-members]:has-text('4 Macs')");
+  });
+});
+
+describe("the first minutes", () => {
+  it("take a Mac that is alone to a job over two, in six clicks and one code", async () => {
+    const first = await cluster.guest("new-1");
+    const second = await cluster.guest("new-2");
+    const alone = await open(await browser.newContext({ viewport: { width: 1100, height: 800 } }), "new-1");
+    let clicks = 0;
+    const click = (selector: string) => (clicks++, alone.locator(selector).click());
+    const step = (name: string, done: boolean) => see(alone, `[data-step="${name}"][data-done="${done}"]`);
+
+    for (const name of ["add", "run"]) await step(name, false);
+    await see(alone, 'svg a:has-text("no Fulmen")'); // the other one, at the end of its cable
+    expect(await inaccessible(alone)).toEqual([]);
+    await picture(alone, "first-steps");
+
+    await step("measure", true); // by itself, since somebody looks; the button is for who does not want to wait
+    await click('svg a:has-text("no Fulmen")');
+    await see(alone, "text=fulmen join");
+    clicks++; // Add a Mac, which the menu-bar app answers
+    expect(await alone.locator("a:has-text('Add a Mac')").getAttribute("href")).toBe("fulmen:cluster.pair");
+    const { code } = await cluster.call<{ code: string }>("new-1", "cluster.pair");
+    await cluster.call("new-2", "cluster.join", { node: first.id, code, account }); // typed at the other one
+    await click("nav >> text=Cluster");
+    await step("add", true);
+    await see(alone, `[data-node="${second.id}"]`);
+
+    await click('[data-step="run"] a');
+    await alone.waitForFunction(() => document.querySelector<HTMLInputElement>("[name=ranks]")?.value === "2");
+    await see(alone, "[data-plan=ring], [data-plan=jaccl]");
+    await alone.fill("[name=command]", "/bin/sh -c 'echo I am $MLX_RANK'");
+    await click("button:text-is('Run')");
+    await see(alone, '[data-phase="succeeded"][data-over="true"]');
+    await see(alone, "[data-logs] >> text=I am 1");
+    expect(clicks).toBeLessThanOrEqual(6);
+    expect(complaintsOf(alone)).toEqual([]);
   });
 });

@@ -20,8 +20,9 @@ export class Draft {
   directory = $state("");
   environment = $state("");
   backend = $state<api.Backend>("auto");
-  /** Counts the processes; 0 = as said by min. */
-  ranks = $state(2);
+  /** One on each Mac; absent until it is known how many one job can use. */
+  ranks = $state<number | null>();
+  /** With shares of a whole: more where so many do not hold it. */
   minimum = $state(false);
   memoryGB = $state<number>();
   gpu = $state<api.GPUShare>("exclusive");
@@ -60,11 +61,16 @@ export class Draft {
     return variables(this.variables) ?? {};
   }
 
+  /** Whether the ranks have to hold something together, for which alone more Macs than asked for are ever taken. */
+  sharesMemory(): boolean {
+    return this.shares && Boolean(this.memoryGB);
+  }
+
   /** Where it may run, which does not depend on the program. */
   placement(): api.PlacementParams {
     const placement: api.PlacementParams = { backend: this.backend, gpu: this.gpu };
-    if (this.minimum) placement.min_nodes = this.ranks;
-    else placement.ranks = this.ranks;
+    if (this.minimum && this.sharesMemory()) placement.min_nodes = this.ranks ?? 1;
+    else placement.ranks = this.ranks ?? 1;
     const of = (how: string) => Object.keys(this.picked).filter((id) => this.picked[id] === how).sort();
     const [required, excluded] = [of("required"), of("excluded")];
     if (required.length > 0) placement.nodes = required;

@@ -1,6 +1,6 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
-import { duration, ports, variables } from "./fields";
+import { duration, mostRanks, ports, variables } from "./fields";
 
 it.each<[string, Record<string, string> | undefined]>([
   ["", {}],
@@ -29,3 +29,25 @@ it.each<[string, number | null | undefined]>([
   ["-1s", undefined],
   ["m", undefined],
 ])("a length of time %j", (text, want) => expect(duration(text)).toBe(want));
+
+it.each<[number, number[], number]>([
+  [4, [2, 4], 4],
+  [4, [2, 3], 3],
+  [4, [], 1],
+  [1, [1], 1],
+  [0, [], 1],
+])("of %d Macs, of which sets of %j have a place, one job can use %d", async (there, places, want) => {
+  expect(await mostRanks(there, async (ranks) => places.includes(ranks))).toBe(want);
+});
+
+it("asks for more Macs than it says only where they hold something together", async () => {
+  vi.stubGlobal("$state", <T>(value: T) => value); // as it is before Svelte compiles it
+  const { Draft } = await import("./draft.svelte");
+  const draft = new Draft();
+  expect(draft.placement().ranks).toBe(1); // until it is known how many one job can use
+  Object.assign(draft, { ranks: 3, minimum: true, memoryGB: 8 });
+  expect(draft.placement()).toMatchObject({ ranks: 3, memory_bytes: 2 ** 33 });
+  draft.shares = true;
+  expect(draft.placement()).toMatchObject({ min_nodes: 3, per_node: "memory" });
+  expect(draft.placement().ranks).toBeUndefined();
+});

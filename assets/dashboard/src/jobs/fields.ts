@@ -41,3 +41,11 @@ export function duration(text: string): number | null | undefined {
   if (!/^(\d+(\.\d+)?[hms])+$/.test(trimmed)) return undefined;
   return [...trimmed.matchAll(/(\d+(?:\.\d+)?)([hms])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * seconds[unit!]!, 0);
 }
+
+/** How many Macs one job can use, of so many that are there. */
+export async function mostRanks(there: number, hasPlace: (ranks: number) => Promise<boolean>): Promise<number> {
+  for (let ranks = there; ranks > 1; ranks--) {
+    if (await hasPlace(ranks)) return ranks;
+  }
+  return 1;
+}
