@@ -99,8 +99,8 @@ func TestSimulatedMac(t *testing.T) {
 		change(t, c, "set studio-1."+line)
 	}
 	for _, code := range []api.Reason{api.ReasonMemoryCritical, api.ReasonThermalCritical, api.ReasonBatteryLow} {
-		said := settled(t, c, api.KindCondition, string(code), string(code), func(api.Condition) bool { return true })
-		is.True(strings.HasSuffix(said.Text, ": studio-1."))
+		reported := settled(t, c, api.KindCondition, string(code), string(code), func(api.Condition) bool { return true })
+		is.True(strings.HasSuffix(reported.Text, ": studio-1."))
 	}
 	change(t, c, "sleep studio-1")
 	settled(t, c, api.KindNodeState, "", "sleep", func(s api.NodeState) bool { return s.State == api.SelfAsleep })
