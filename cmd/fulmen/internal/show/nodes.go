@@ -109,6 +109,12 @@ func (v View) Node(w *Page, n api.NodeGetResult, t Topology) {
 		}
 	}
 	table.Row("state", join(", ", v.state(n.Node), stale(n.Node)))
+	for _, d := range n.Docs {
+		var c api.Condition
+		if d.Kind == api.KindCondition && stale(n.Node) == "" && d.Decode(&c) == nil {
+			table.Row(string(c.Severity), join(" ", c.Text, c.Remedy))
+		}
+	}
 	for i, p := range n.Node.Paths {
 		heading := ""
 		if i == 0 {

@@ -132,8 +132,10 @@ func screens(t *testing.T) map[string]func(*Page) {
 		"rdma_check":      func(w *Page) { view.RDMAChecks(w, readyCables().Links[2:3], clusterNodes()) },
 		"rdma_check_wide": func(w *Page) { wide.RDMAChecks(w, readyCables().Links, clusterNodes()) },
 		"rdma_check_none": func(w *Page) { view.RDMAChecks(w, nil, clusterNodes()) },
-		"node_ports": func(w *Page) {
-			view.Node(w, api.NodeGetResult{Node: clusterNodes()[2], Docs: clusterDocs(t)[10:12]}, mesh(t))
+		"node_ports": func(w *Page) { // what it suffers from is not known of one that sleeps
+			low := doc(t, book, api.KindCondition, api.Condition{Severity: api.SeverityWarning, Text: "It runs on its battery.", Remedy: "Connect it to power."}, nil)
+			view.Node(w, api.NodeGetResult{Node: clusterNodes()[2], Docs: append(clusterDocs(t)[10:12:12], low)}, mesh(t))
+			view.Node(w, api.NodeGetResult{Node: clusterNodes()[0], Docs: []api.Document{low}}, mesh(t))
 		},
 		"status_ports": func(w *Page) {
 			list := clusterLinks()
