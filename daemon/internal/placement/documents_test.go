@@ -162,6 +162,14 @@ func TestStrainCounts(t *testing.T) {
 	is.True(strings.HasSuffix(plan.Notes[0].Message, " is too hot and slows down"))
 	is.Equal(len(hot.place(t, api.Placement{Ranks: 2, Backend: api.BackendJACCL}).Plan.Ranks), 2) // it stops nothing
 	is.Equal(hot.place(t, api.Placement{Ranks: 1, Nodes: []api.NodeID{self}}).Plan.Ranks[0].Node, self)
+
+	// It is taken rather than one Mac more.
+	d := newScenario(4).meshed(func(int, int) int64 { return 80 })
+	for i := range d.nodes {
+		d.nodes[i].AvailableBytes = new(int64(40 << 30))
+	}
+	d.nodes[0].Strain, d.nodes[0].AvailableBytes = api.ReasonThermalCritical, new(int64(100<<30))
+	is.Equal(len(Plan(d.input(api.Placement{MinNodes: 2, Backend: api.BackendRing, ShareBy: api.ShareByMemory, MemoryBytes: 120 << 30}, nil)).Plan.Ranks), 2)
 }
 
 // Each Mac counts with the memory in which its GPU computes, and the plan says which: what
