@@ -130,7 +130,7 @@ func TestHeadline(t *testing.T) {
 			s.down(1)
 			s.down(3)
 		}},
-		{"long", "bob: " + strings.Repeat("ä", 102) + "… (SIMULATED)", 1, api.ReasonConfigInvalid, func(s *Seen) {
+		{"long", "bob: " + strings.Repeat("ä", 132) + "… (SIMULATED)", 1, api.ReasonConfigInvalid, func(s *Seen) {
 			s.report(1, api.ReasonConfigInvalid, api.SeverityWarning, "", strings.Repeat("ä", 200))
 			s.Nodes[0].Simulated = true
 		}},
