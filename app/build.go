@@ -63,10 +63,18 @@ func (s *State) headline() Item {
 	return s.problem("headline", title, *s.Headline.Worst)
 }
 
-// summary is what the Macs are together: 96.2 TFLOPS | 612 of 1536 GB | 412 W.
+// summary is what the Macs are together: 96.2 TFLOPS | 612 of 1536 GB | 412 W. How many they
+// are is in the headline where all is well.
 func (s *State) summary() string {
 	t := s.Totals
 	var parts []string
+	switch {
+	case s.Headline.Worst == nil || t.Members <= 1:
+	case t.Nodes < t.Members:
+		parts = append(parts, fmt.Sprintf("%d of %d Macs", t.Nodes, t.Members))
+	default:
+		parts = append(parts, fmt.Sprintf("%d Macs", t.Nodes))
+	}
 	if t.FP16TFLOPS != nil {
 		parts = append(parts, tflops(*t.FP16TFLOPS))
 	}

@@ -98,7 +98,7 @@ func TestMacApp(t *testing.T) {
 			p.sees("registered", "daemon")
 			p.sees("settings") // where the person approves
 			p.does("approve")
-			p.shows("Healthy: 2 Macs") // which is looked for: nothing announces it
+			p.shows("2 Macs") // which is looked for: nothing announces it
 		}},
 		{"is opened at login", func(t *testing.T) {
 			is := is.New(t)
@@ -130,7 +130,7 @@ func TestMacApp(t *testing.T) {
 			p.click("“Mini” wants to join", "Enter Its Code…")
 			p.answers("Add “Mini”?", "OK", open.Code)
 			p.answers("Which account may its people use to run programs on this Mac?", "OK", stage.Account.Name)
-			p.shows("Healthy: 3 Macs")
+			p.shows("3 Macs")
 		}},
 		{"changes RDMA as an administrator", func(t *testing.T) {
 			is := is.New(t)
