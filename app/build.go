@@ -36,8 +36,12 @@ func (s *State) running() Menu {
 	case s.isWorking():
 		m.Icon = IconWorking
 	}
-	m.Tooltip = "Fulmen: " + s.summary()
-	m.Items = append(m.Items, Item{ID: "summary", Title: s.summary(), Do: &Do{Open: "dashboard:/"}})
+	headline := s.headline()
+	m.Tooltip = "Fulmen: " + headline.Title
+	m.Items = append(m.Items, headline, Item{ID: "dashboard", Title: "Open Dashboard", Do: &Do{Open: "dashboard:/"}})
+	if sums := s.summary(); sums != "" {
+		m.Items = append(m.Items, info("summary", sums))
+	}
 	for _, section := range []struct {
 		name  string
 		items []Item
@@ -49,13 +53,23 @@ func (s *State) running() Menu {
 	return m
 }
 
-// summary is the first line: 4 Macs | 96.2 TFLOPS | 612 of 1536 GB | 412 W.
+// headline is the first line, as the daemon words it: how well the cluster is, or the worst
+// that is wrong, with what to do.
+func (s *State) headline() Item {
+	title := cmp.Or(apptext.Clean(s.Headline.Text), "Looking at the cluster…")
+	if s.Headline.Worst == nil {
+		return Item{ID: "headline", Title: title, Do: &Do{Open: "dashboard:/"}}
+	}
+	return s.problem("headline", title, *s.Headline.Worst)
+}
+
+// summary is what the Macs are together: 96.2 TFLOPS | 612 of 1536 GB | 412 W. How many they
+// are is in the headline where all is well.
 func (s *State) summary() string {
 	t := s.Totals
 	var parts []string
 	switch {
-	case t.Members <= 1:
-		parts = append(parts, "This Mac")
+	case s.Headline.Worst == nil || t.Members <= 1:
 	case t.Nodes < t.Members:
 		parts = append(parts, fmt.Sprintf("%d of %d Macs", t.Nodes, t.Members))
 	default:
@@ -74,9 +88,6 @@ func (s *State) summary() string {
 	parts = append(parts, t.OtherMemoryWords(gigabytes)...)
 	if t.PowerWatts != nil {
 		parts = append(parts, watts(*t.PowerWatts))
-	}
-	if s.Simulated {
-		parts = append(parts, "SIMULATED")
 	}
 	return strings.Join(parts, " | ")
 }

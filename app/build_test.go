@@ -96,6 +96,36 @@ func TestMenus(t *testing.T) {
 	is.New(t).Equal(len(files), len(all)) // a golden file without a state is old
 }
 
+// The first line is the daemon's headline of every sort, with the remedy of the worst below it;
+// what it says is not said again.
+func TestHeadlineIsFirst(t *testing.T) {
+	is := is.New(t)
+	raw, err := os.ReadFile("../daemon/internal/health/testdata/headlines.json")
+	is.NoErr(err)
+	var all []api.NodeConditionsResult
+	is.NoErr(json.Unmarshal(raw, &all))
+	is.True(len(all) > 20)
+	for _, test := range all {
+		s := healthy()
+		s.Conditions, s.Headline = test.Conditions, test.Headline
+		m := Build(s)
+		is.Equal(m.Items[0].Title, test.Headline.Text)
+		is.Equal(m.Tooltip, "Fulmen: "+test.Headline.Text)
+		is.Equal(m.Items[1].Title, "Open Dashboard")
+		is.Equal(m.Icon == IconWarning, test.Headline.Problems > 0)
+		lines := 0
+		each(m.Items, func(i Item) {
+			if i.ID == "headline" || strings.HasPrefix(i.ID, "condition:") && strings.HasPrefix(i.Title, "! ") {
+				lines++
+			}
+		})
+		is.Equal(lines, max(1, test.Headline.Problems))
+		if worst := test.Headline.Worst; worst != nil {
+			is.Equal(m.Items[0].Items[0].Title, clean(worst.Remedy))
+		}
+	}
+}
+
 // each calls f with every item, also those of submenus.
 func each(items []Item, f func(Item)) {
 	for _, i := range items {
@@ -123,6 +153,9 @@ func TestEveryMenuKeepsTheRules(t *testing.T) {
 				does := i.Do != nil || len(i.Items) > 0
 				if !i.IsSeparator() && !does && !i.Disabled {
 					t.Errorf("%q can be clicked and does nothing", i.Title)
+				}
+				if dots := strings.HasSuffix(i.Title, "…"); dots && len(i.Items) > 0 && len([]rune(i.Title)) < maxLine {
+					t.Errorf("%q asks for nothing more: it is a submenu", i.Title)
 				}
 				if i.Do != nil && len(i.Items) > 0 {
 					t.Errorf("%q is a submenu and a click", i.Title)

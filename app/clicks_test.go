@@ -23,9 +23,9 @@ import (
 // kinds are all that a click can be on, whatever it is about. A line of another
 // kind is to be added here, and is then clicked below.
 const kinds = `add:join add:show cable:disable cable:enable cable:measure cable:mute cable:show cables:enable_all code:close code:show
-condition condition:action condition:measure condition:mute condition:show copy:show dashboard diagnostics errand job:logs job:retry job:stop job:take_over
+condition condition:action copy:show dashboard diagnostics errand headline headline:action headline:measure headline:mute headline:show job:logs job:retry job:stop job:take_over
 measure node:measure node:remove node:show obstacle:next pending:code pending:ignore pending:later quit settings:cli settings:login settings:notifications
-settings:title sharing:awake sharing:idle sharing:list sharing:mapped sharing:models sharing:nobody sharing:power sharing:public summary`
+settings:title sharing:awake sharing:idle sharing:list sharing:mapped sharing:models sharing:nobody sharing:power sharing:public`
 
 // kindOf is the kind of a line, by the first and the last part of its id; what is
 // between says what it is about.
@@ -35,7 +35,7 @@ func kindOf(i app.Item) string {
 	switch {
 	case strings.HasPrefix(i.ID, "settings:title:"):
 		return "settings:title"
-	case parts[0] == "errand" || parts[0] == "condition" && last != "action" && last != "show" && last != "measure" && last != "mute":
+	case parts[0] == "errand" || parts[0] == "condition" && last != "action":
 		return parts[0]
 	case len(parts) > 1:
 		return parts[0] + ":" + last

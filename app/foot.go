@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+
 	apptext "fulmen/app/text"
 	"fulmen/daemon/api"
 )
@@ -23,15 +25,25 @@ func (s *State) foot() []Item {
 		}
 	}
 	return append(items, measure,
-		Item{ID: "dashboard", Title: "Dashboard", Do: &Do{Open: "dashboard:/"}},
 		Item{ID: "diagnostics", Title: "Copy Diagnostics", Do: &Do{App: AppDiagnostics}},
-		s.settings(),
-		Item{ID: "quit", Title: "Quit (Fulmen Keeps Running)", Do: &Do{App: AppQuit}})
+		s.settings(), s.about(), quit())
+}
+
+// quit ends the menu; the daemon goes on.
+func quit() Item { return Item{ID: "quit", Title: "Quit Fulmen Menu", Do: &Do{App: AppQuit}} }
+
+// about is which versions there are.
+func (s *State) about() Item {
+	item := Item{ID: "about", Title: "About Fulmen", Items: []Item{info("about:version", "Fulmen "+cmp.Or(clean(s.Version), "of an unknown version"))}}
+	if s.DaemonVersion != "" && s.DaemonVersion != s.Version {
+		item.Items = append(item.Items, info("about:daemon", "Its service is of version "+clean(s.DaemonVersion)))
+	}
+	return item
 }
 
 // add is how another Mac comes in, or this one into another's cluster.
 func (s *State) add() Item {
-	item := Item{ID: "add", Title: "Add a Mac…", Items: []Item{
+	item := Item{ID: "add", Title: "Add a Mac", Items: []Item{
 		{ID: "add:show", Title: "Show a Code on This Mac", Do: adminCall("cluster.pair", api.ClusterPairParams{})},
 	}}
 	if s.Totals.Members <= 1 {

@@ -30,6 +30,8 @@ type State struct {
 	Totals api.Totals
 	// Conditions are what is wrong, as node.conditions gives them.
 	Conditions []api.NodeCondition
+	// Headline is the cluster in one line, as node.conditions gives it.
+	Headline api.Headline
 	// Copies are the models that are copied to this Mac for the person's account.
 	Copies []api.ModelCopying
 	// Jobs are those that have not ended, and the caller's own that ended lately.
@@ -388,7 +390,7 @@ func (m Menu) Overview() Overview {
 		case i.ID == "obstacle:next":
 			o.Choices = append(o.Choices, i)
 		case i.IsSeparator():
-		case kind == "obstacle" || kind == "summary" || kind == "code" || kind == "pending" || kind == "condition" || kind == "trouble" ||
+		case kind == "obstacle" || kind == "headline" || kind == "summary" || kind == "code" || kind == "pending" || kind == "condition" || kind == "trouble" ||
 			kind == "job" || kind == "node" || kind == "cables":
 			if len(lines) == mostOverview {
 				left++

@@ -154,7 +154,7 @@ func (n *Notifier) seeTrouble(s *State, soonest func(time.Time)) (notices []Noti
 		if c.Severity != api.SeverityError {
 			continue
 		}
-		id := "condition:" + string(c.Node) + ":" + string(c.Code) + ":" + c.Subject
+		id := conditionID(c)
 		seen, known := n.trouble[id]
 		if !known {
 			seen = lasting{since: s.Now, reported: !n.began}

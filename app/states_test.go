@@ -97,7 +97,7 @@ func alone(s *State) {
 
 // states are what a person may find in the menu bar, by name.
 func states() map[string]State {
-	return map[string]State{
+	all := map[string]State{
 		"system_too_old":       state(func(s *State) { s.Setup = SetupSystemTooOld }),
 		"outside_applications": state(func(s *State) { s.Setup = SetupOutsideApplications }),
 		"not_registered":       state(func(s *State) { s.Setup = SetupNotRegistered }),
@@ -231,10 +231,8 @@ func states() map[string]State {
 		}),
 		"bridge_loop": state(func(s *State) {
 			loop := condition(2, api.ReasonBridgeLoop, api.SeverityError, "Three Thunderbolt cables form a loop through the bridges of studio-1, studio-2 and mbp.", "Enable RDMA on one of them, or unplug it.")
-			effect := condition(2, api.ReasonInBridge, api.SeverityWarning, "The interface en5 is in a bridge.", "")
-			effect.DependsOn = []api.Reason{api.ReasonBridgeLoop}
 			loop.Action = &api.Action{Kind: api.ActionMethod, Label: "Enable RDMA", Target: "rdma.enable", Params: map[string]string{"all_ready": "true"}}
-			s.Conditions = []api.NodeCondition{effect, loop}
+			s.Conditions = []api.NodeCondition{loop}
 		}),
 		"builds_differ": state(func(s *State) {
 			s.Conditions = []api.NodeCondition{condition(3, api.ReasonRDMABuildsDiffer, api.SeverityWarning, "macOS differs: 25C56 here, 25D12 on the others.", "Update all Macs to the same version.")}
@@ -250,13 +248,13 @@ func states() map[string]State {
 			s.Conditions = []api.NodeCondition{denied}
 		}),
 		"many_problems": state(func(s *State) {
+			s.Conditions = []api.NodeCondition{condition(1, api.ReasonStateCorrupt, api.SeverityError, "The worst. "+strings.Repeat("long ", 40), "Do this.")}
 			for i := range 7 {
 				c := condition(1+i%3, api.ReasonConfigInvalid, api.SeverityWarning, fmt.Sprintf("Problem %d.", i), "")
 				c.Subject = fmt.Sprint(i)
 				s.Conditions = append(s.Conditions, c)
 			}
-			s.Conditions = append(s.Conditions, condition(1, api.ReasonStateCorrupt, api.SeverityError, "The worst. "+strings.Repeat("long ", 40), "Do this."))
-			s.Conditions[0].Action = &api.Action{Kind: api.ActionCommand, Label: "Show the configuration", Target: "fulmen config"}
+			s.Conditions[1].Action = &api.Action{Kind: api.ActionCommand, Label: "Show the configuration", Target: "fulmen config"}
 		}),
 		"thunderbolt_4_only": state(func(s *State) {
 			for i := range s.Cables {
@@ -285,4 +283,22 @@ func states() map[string]State {
 			s.Totals.Nodes, s.Totals.Members = 16, 16
 		}),
 	}
+	for name, s := range all {
+		switch s.Headline = headline(s.shown()); name {
+		case "alone":
+			s.Headline.Text = "Healthy: this Mac alone"
+		case "alone_nothing_known":
+			s.Headline = api.Headline{} // not asked for yet
+		}
+		all[name] = s
+	}
+	return all
+}
+
+// headline is the daemon's, of these problems.
+func headline(problems []api.NodeCondition) api.Headline {
+	if len(problems) == 0 {
+		return api.Headline{Text: "Healthy: 3 Macs, 2 of 2 cables at full speed, RDMA ready on 1 of 2 cables"}
+	}
+	return api.Headline{Text: shorten(problems[0].Text, 120), Problems: len(problems), Worst: &problems[0]}
 }

@@ -28,7 +28,9 @@ func (s *State) trouble() []Item {
 	}
 	var problems []Item
 	for _, c := range s.shown() {
-		problems = append(problems, s.problem(c))
+		if !s.Headline.IsAbout(c) {
+			problems = append(problems, s.problem(conditionID(c), "! "+clean(s.where(c)+c.Text), c))
+		}
 	}
 	if len(problems) > mostTrouble+1 {
 		rest := slices.Clone(problems[mostTrouble:])
@@ -65,7 +67,7 @@ func (s *State) asks(p api.Pending) Item {
 		{ID: id + ":ignore", Title: "Ignore", Do: answer(api.PendingIgnored)},
 	}}
 	if p.State == api.PendingProving {
-		item.Title = "Checking the code of “" + name + "”…"
+		item.Title = "Checking the code of “" + name + "”"
 	}
 	return item
 }
@@ -82,37 +84,22 @@ func enterCode(p api.Pending) *Dialog {
 		Text: "Type the code that it shows (" + strings.Join(nonEmpty(clean(p.ModelName), p.Peer.Display()), ", ") + ")."}
 }
 
-// shown are the problems that a person should see, the worst first, those of
-// one severity in the order in which they began.
+// shown are the problems that a person should see, in the daemon's order.
 func (s *State) shown() []api.NodeCondition {
-	var shown []api.NodeCondition
-	for _, c := range s.Conditions {
-		if !c.Muted && c.Severity != api.SeverityInfo && !s.explained(c) {
-			shown = append(shown, c)
-		}
-	}
-	worst := func(c api.NodeCondition) int { return slices.Index(api.SeverityInfo.Values(), string(c.Severity)) }
-	slices.SortStableFunc(shown, func(a, b api.NodeCondition) int {
-		return cmp.Or(cmp.Compare(worst(b), worst(a)), a.Since.Compare(b.Since.Time),
-			cmp.Compare(a.Node, b.Node), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
-	})
-	return shown
+	return slices.DeleteFunc(slices.Clone(s.Conditions), func(c api.NodeCondition) bool { return c.Muted || c.Severity == api.SeverityInfo })
 }
 
-// explained reports whether another problem of the same subject says why.
-func (s *State) explained(c api.NodeCondition) bool {
-	return slices.ContainsFunc(s.Conditions, func(o api.NodeCondition) bool {
-		return o.Node == c.Node && o.Subject == c.Subject && slices.Contains(c.DependsOn, o.Code)
-	})
+// conditionID is the same for the same problem in every menu.
+func conditionID(c api.NodeCondition) string {
+	return "condition:" + string(c.Node) + ":" + string(c.Code) + ":" + c.Subject
 }
 
 // hasWarning reports whether the icon should say that something is wrong.
-func (s *State) hasWarning() bool { return len(s.shown()) > 0 || len(s.asking()) > 0 }
+func (s *State) hasWarning() bool { return s.Headline.Problems > 0 || len(s.asking()) > 0 }
 
 // problem is the line of a problem, with its remedy and the one thing to do.
-func (s *State) problem(c api.NodeCondition) Item {
-	id := "condition:" + string(c.Node) + ":" + string(c.Code) + ":" + c.Subject
-	item := Item{ID: id, Title: "! " + clean(s.where(c)+c.Text), Tooltip: both(c.Text, c.Remedy)}
+func (s *State) problem(id, title string, c api.NodeCondition) Item {
+	item := Item{ID: id, Title: title, Tooltip: both(c.Text, c.Remedy)}
 	if c.Remedy != "" {
 		item.Items = append(item.Items, info(id+":remedy", clean(c.Remedy)))
 	}
@@ -249,6 +236,7 @@ func (s *State) footWithoutDaemon() []Item {
 		separator("diagnostics"),
 		{ID: "diagnostics", Title: "Copy Diagnostics", Do: &Do{App: AppDiagnostics}},
 		s.settings(),
-		{ID: "quit", Title: "Quit", Do: &Do{App: AppQuit}},
+		s.about(),
+		quit(),
 	}
 }

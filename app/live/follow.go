@@ -141,7 +141,7 @@ func (f *Follower) Run(ctx context.Context) {
 	defer f.client.Close()
 	for _, part := range []func(context.Context){f.followNodes, f.followCables, f.followCopies, f.followDocuments, f.followLive,
 		f.asks(f.jobs, f.askJobs),
-		f.asks(f.conditions, asked(f, "node.conditions", func(s *app.State, r api.NodeConditionsResult) { s.Conditions = r.Conditions })),
+		f.asks(f.conditions, asked(f, "node.conditions", func(s *app.State, r api.NodeConditionsResult) { s.Conditions, s.Headline = r.Conditions, r.Headline })),
 		f.asks(f.cables, asked(f, "rdma.list", func(s *app.State, r api.RDMAListResult) { s.RDMA, s.UserActions = r.Links, r.UserActions }))} {
 		all.Go(func() { part(ctx) })
 	}

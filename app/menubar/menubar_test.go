@@ -191,7 +191,7 @@ func TestOpeningTheAppAgainShowsHowThingsAre(t *testing.T) {
 		a.Receive("")
 		d.settled(time.Second)
 		d.mu.Lock()
-		is.Equal(d.chooses, []string{"Fulmen does not answer\nmacOS starts it again by itself within a minute.\n[Start Fulmen] [Copy Diagnostics] [Quit]"})
+		is.Equal(d.chooses, []string{"Fulmen does not answer\nmacOS starts it again by itself within a minute.\n[Start Fulmen] [Copy Diagnostics] [Quit Fulmen Menu]"})
 		d.choice = 2
 		d.mu.Unlock()
 		a.Receive("")

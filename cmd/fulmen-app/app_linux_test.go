@@ -49,8 +49,8 @@ func TestApp(t *testing.T) {
 
 func showsTheCluster(t *testing.T, r *rig) {
 	is := is.New(t)
-	first := r.shows("2 Macs")
-	is.True(strings.HasSuffix(first.title, "SIMULATED"))
+	r.shows("2 Macs")
+	r.awaits("that it is simulated", func(all []line) bool { return strings.HasSuffix(all[0].title, "(SIMULATED)") })
 	r.shows("studio-1 (this Mac)")
 	r.shows("studio-2")
 	r.shows("Cables:", "studio-1 ↔ studio-2")
@@ -62,7 +62,7 @@ func showsTheCluster(t *testing.T, r *rig) {
 func addsMacs(t *testing.T, r *rig) {
 	is := is.New(t)
 	// This Mac shows a code.
-	r.click("Add a Mac…", "Show a Code on This Mac")
+	r.click("Add a Mac", "Show a Code on This Mac")
 	r.does("zenity --info", "Type this code on the other Mac")
 	code := r.shows("Code for the other Mac: ")
 	is.Equal(len(code.title), len("Code for the other Mac: XXXX-XXXX"))
@@ -179,9 +179,7 @@ func lends(t *testing.T, r *rig) {
 
 func opensAndCopies(t *testing.T, r *rig) {
 	is := is.New(t)
-	r.click("Dashboard")
-	r.browses("http://127.0.0.1:")
-	r.click("3 Macs")
+	r.click("Open Dashboard")
 	r.browses("http://127.0.0.1:")
 	r.click("studio-2", "Show in Dashboard")
 	r.browses("page=/node/" + string(r.Nodes[1].ID))
@@ -255,7 +253,7 @@ func removesAMac(t *testing.T, r *rig) {
 
 func isThereOnce(t *testing.T, r *rig) {
 	is := is.New(t)
-	is.NoErr(r.answer("Dashboard"))
+	is.NoErr(r.answer("Open Dashboard"))
 	r.opens()
 	r.does("zenity --question", "2 Macs", "studio-1 (this Mac)")
 	r.browses("http://127.0.0.1:")

@@ -115,7 +115,7 @@ func TestMacApp(t *testing.T) {
 		}},
 		{"pairs, notifies, opens", func(t *testing.T) {
 			is := is.New(t)
-			p.click("Add a Mac…", "Show a Code on This Mac")
+			p.click("Add a Mac", "Show a Code on This Mac")
 			is.Equal(len(p.answers("Add a Mac", "Close")[4]), len("XXXX-XXXX"))
 			mini, err := d.Add(t.Context(), "mini")
 			is.NoErr(err)

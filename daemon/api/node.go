@@ -305,6 +305,23 @@ type NodeConditionsParams struct {
 type NodeConditionsResult struct {
 	// Conditions are ordered by severity, the worst first, then by age, the newest first.
 	Conditions []NodeCondition `json:"conditions"`
+	// Headline is of the whole cluster, whichever nodes are wanted.
+	Headline Headline `json:"headline"`
+}
+
+// Headline is the cluster in one line, in the words of every screen.
+type Headline struct {
+	// Text is how well the cluster is, or the worst that is wrong with it; empty = not known.
+	Text string `json:"text,omitempty"`
+	// Problems counts the conditions that ask for something: neither muted nor of severity info.
+	Problems int `json:"problems"`
+	// Worst is what Text is about, with its remedy and action; absent where all is well.
+	Worst *NodeCondition `json:"worst,omitempty"`
+}
+
+// IsAbout reports whether the headline is about a condition.
+func (h Headline) IsAbout(c NodeCondition) bool {
+	return h.Worst != nil && h.Worst.Node == c.Node && h.Worst.Code == c.Code && h.Worst.Subject == c.Subject
 }
 
 // NodeCondition is a condition with the node that says so.

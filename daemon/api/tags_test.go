@@ -79,7 +79,7 @@ var (
 	units  = regexp.MustCompile(`(^|_)(bytes|bits_per_s|bytes_per_s|us|s|tflops|watts|celsius|hz|ratio)$`)
 	counts = strings.Fields(`attempt before bits code columns completion_queues count counted_attempts cpu_cores cpu_efficiency_cores cpu_performance_cores dropped epoch exit_code failure_threshold file_count from_epoch voted_epoch
 		first_failed from gpu_cores group_size inc index joined left_out line_position matrix_size max_attempts max_nodes max_priority measured_nodes
-		members memory_regions min_nodes missing missing_count n nodes parameters peer_port pid port ports position power_nodes priority probes_since_boot
+		members memory_regions min_nodes missing missing_count n nodes parameters peer_port pid port ports position power_nodes priority probes_since_boot problems
 		protection_domains protocol protocol_min queue_pairs rank ranks ranks_per_node receptacle receptacles redacted replica replicas retried retries rows
 		rtt_samples runs rx_lanes seq signal stacks streams suspect tail_lines to tries_left tx_lanes unverified verified`)
 )

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { enableRDMA } from "../src/actions";
+import type * as api from "../src/api/types";
 import { cluster, complaintsOf, done, inaccessible, launch, open, patience, picture, see } from "./harness";
 
 let browser: Browser;
@@ -31,7 +32,12 @@ describe("the page", () => {
     expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
     await see(page, "text=SIMULATED");
     await see(page, '[data-tile="compute"] >> text=TFLOPS');
-    expect(await text("[data-members]")).toBe("4 Macs");
+    const { headline } = await cluster.call<api.NodeConditionsResult>("studio-1", "node.conditions");
+    await see(page, '[data-headline="warn"]');
+    expect(await text("[data-headline] .text")).toBe(headline.text);
+    expect(headline.text).toMatch(/^The cable runs slower .*\(SIMULATED\)$/);
+    expect(await page.title()).toBe(`(${headline.problems}) SIMULATED – Cluster – Fulmen`);
+    await see(page, "[data-headline] >> text=Show the cable");
     await see(page, "text=52.9 Gb/s");
     await picture(page, "cluster");
   });
@@ -78,12 +84,12 @@ describe("while a Mac is lost, every page", () => {
     const id = await cluster.id("mini");
     await at(`/node/${id}`);
     await see(page, 'aside >> text="Not reached"');
-    await see(page, "text=3 of 4 Macs connected");
+    await see(page, "[data-headline] >> text=/^mini .*answer/");
     await picture(page, "lost");
     await told("mini no longer answers");
     await cluster.boot("mini");
     await see(page, "aside >> text=Connected");
-    await see(page, "[data-members]:has-text('4 Macs')");
+    await see(page, "[data-headline]:not(:has-text('mini'))");
     await at("/events");
     await see(page, '[data-event="node_lost"] >> text=mini no longer answers');
     await see(page, '[data-event="node_reached"] >> text=mini is connected');

@@ -102,11 +102,18 @@ describe("a job", () => {
     await see(page, '[data-phase="stopped"]');
   });
 
-  it("is stopped when it is told to", async () => {
-    await submit("echo sleeping; sleep 300");
+  it("is in the cluster's picture with what it printed last and its links lit, and is stopped there", async () => {
+    const row = `[data-running="${await submit("echo sleeping; sleep 300")}"]`;
     await see(page, "[data-logs] >> text=sleeping");
-    await page.locator("button >> text=Stop").click();
-    await see(page, '[data-phase="stopped"]');
+    await goTo("/");
+    await see(page, `${row} code >> text=sleeping`);
+    await see(page, `${row} >> text=Running`);
+    await page.waitForSelector(".edge.lit[aria-label*='A job uses it']", { state: "attached", timeout: patience });
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "running");
+    await page.locator(`${row} button`).click();
+    await page.waitForSelector(row, { state: "detached", timeout: patience });
+    await page.waitForSelector(".edge.lit", { state: "detached", timeout: patience });
     await goTo("/jobs");
     await see(page, "tr >> text=Stopped");
     await picture(page, "jobs");

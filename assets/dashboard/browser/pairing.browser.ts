@@ -35,11 +35,9 @@ describe("a Mac that asks", () => {
       location.hash = "/";
     });
     await see(page, `[data-node="${guest.id}"]`);
-    await see(page, "[data-members]:has-text('5 Macs')");
 
     await cluster.call("studio-1", "cluster.remove", { nodes: [guest.id] }); // the next tests find the desk as it was
     await page.waitForSelector(`[data-node="${guest.id}"]`, { state: "detached" });
-    await see(page, "[data-members]:has-text('4 Macs')");
   });
 });
 

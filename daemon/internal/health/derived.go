@@ -15,6 +15,8 @@ type Seen struct {
 	// Nodes are all, this one too, and Cables those of the graph.
 	Nodes  []api.NodeView
 	Cables []api.Cable
+	// NotMacs says that some of the nodes are no Macs.
+	NotMacs bool
 	// Reported are the conditions of the nodes that are reached, as they say them.
 	Reported []api.NodeCondition
 }
@@ -31,12 +33,12 @@ func Derived(s Seen) []api.NodeCondition {
 	}
 	type reported struct {
 		code api.Reason
-		text string
+		of   string
 	}
 	first := map[reported]int{}
 	for _, c := range slices.SortedStableFunc(slices.Values(s.Reported), func(a, b api.NodeCondition) int { return a.Since.Compare(b.Since.Time) }) {
-		if _, err := api.ParseLinkEnd(c.Subject); err == nil || c.Code == api.ReasonBridgeLoop {
-			same := reported{c.Code, c.Text}
+		if of := s.shared(c); of != "" {
+			same := reported{c.Code, of}
 			if i, is := first[same]; is {
 				all[i].Others = append(all[i].Others, c.Node)
 				continue
@@ -49,6 +51,24 @@ func Derived(s Seen) []api.NodeCondition {
 		return cmp.Or(bySeverity(a.Condition, b.Condition), b.Since.Compare(a.Since.Time))
 	})
 	return all
+}
+
+// shared is what several nodes say a condition of together: the cable, where it is plugged, else
+// the text, which names both its ends; empty where it is of one node alone.
+func (s Seen) shared(c api.NodeCondition) string {
+	if link, err := api.ParseLinkID(c.Subject); err == nil {
+		return link.String()
+	}
+	end, err := api.ParseLinkEnd(c.Subject)
+	if err != nil && c.Code != api.ReasonBridgeLoop {
+		return ""
+	}
+	for _, cable := range s.Cables {
+		if len(cable.Ends) == 2 && (cable.Ends[0].End == end || cable.Ends[1].End == end) {
+			return cable.Link.String()
+		}
+	}
+	return c.Text
 }
 
 // silent is the condition of a node that does not answer; false for one that does,

@@ -18,13 +18,24 @@ type Shown struct {
 	Own func() []api.Condition
 }
 
-// Of are the conditions of some nodes.
-func (s Shown) Of(isWanted func(api.NodeID) bool) []api.NodeCondition {
-	return slices.DeleteFunc(s.with(s.Graph.CablesNow()), func(c api.NodeCondition) bool { return !isWanted(c.Node) })
+// Of are the conditions that are wanted, with the headline of all.
+func (s Shown) Of(isWanted func(api.NodeCondition) bool) api.NodeConditionsResult {
+	seen := s.seen(s.Graph.CablesNow())
+	all := health.Derived(seen)
+	for _, record := range s.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindIdentity}}) {
+		identity, err := ledger.Shared[api.Identity](record)
+		_, is := s.Nodes.Current().Node(record.Key().Node)
+		seen.NotMacs = seen.NotMacs || err == nil && is && identity.Platform != api.PlatformDarwin
+	}
+	headline := seen.Headline(all)
+	return api.NodeConditionsResult{Headline: headline, Conditions: slices.DeleteFunc(all, func(c api.NodeCondition) bool { return !isWanted(c) })}
 }
 
 // with are all of them, where these are the cables.
-func (s Shown) with(cables []api.Cable) []api.NodeCondition {
+func (s Shown) with(cables []api.Cable) []api.NodeCondition { return health.Derived(s.seen(cables)) }
+
+// seen is what they are derived of.
+func (s Shown) seen(cables []api.Cable) health.Seen {
 	view := s.Nodes.Current()
 	seen := health.Seen{Nodes: view.Nodes, Cables: cables}
 	for _, condition := range s.Own() {
@@ -39,5 +50,5 @@ func (s Shown) with(cables []api.Cable) []api.NodeCondition {
 			seen.Reported = append(seen.Reported, api.NodeCondition{Node: id, Condition: condition})
 		}
 	}
-	return health.Derived(seen)
+	return seen
 }

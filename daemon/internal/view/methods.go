@@ -87,8 +87,9 @@ func (m Methods) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeC
 	if err != nil {
 		return api.NodeConditionsResult{}, err
 	}
-	isWanted := func(id api.NodeID) bool { return len(wanted) == 0 || slices.Contains(wanted, id) }
-	return api.NodeConditionsResult{Conditions: m.Shown.Of(isWanted)}, nil
+	return m.Shown.Of(func(c api.NodeCondition) bool {
+		return (p.Muted || !c.Muted) && (len(wanted) == 0 || slices.Contains(wanted, c.Node))
+	}), nil
 }
 
 // eventsFor are the events as a caller may read them, once it is known what are any.

@@ -116,7 +116,7 @@ export class Daemon {
       "node.watch": () => ({ sub, nodes: ids.map((n) => this.#node(n)), totals: this.#totals() }),
       "link.watch": () => ({ sub, cables: this.#cables(), rows: this.#rows(), networks: this.#networks() }),
       "state.watch": () => ({ sub, docs: this.#docs(params["kinds"] as api.Kind[]) }),
-      "node.conditions": () => ({ conditions: [] }),
+      "node.conditions": () => ({ conditions: [], headline: { text: "Healthy: 16 Macs", problems: 0 } }),
       "job.list": () => ({ jobs: [] }),
       "daemon.info": () => ({ node: ids[0], cluster: "0", version: "0.0.0-load", platform: "darwin", mode: "user", scenario: "load", features: [], class: "user", user: "test" }),
     };

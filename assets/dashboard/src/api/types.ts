@@ -1715,6 +1715,16 @@ export interface Handshake {
   carried_bytes: number;
 }
 
+/** Headline is the cluster in one line, in the words of every screen. */
+export interface Headline {
+  /** How well the cluster is, or the worst that is wrong with it; empty = not known. */
+  text?: string;
+  /** Counts the conditions that ask for something: neither muted nor of severity info. */
+  problems: number;
+  /** What Text is about, with its remedy and action; absent where all is well. */
+  worst?: NodeCondition;
+}
+
 /**
  * Identity is the value of an identity document: who a node is. It changes
  * with a rename, an update of the system or of MLX, and hardly otherwise.
@@ -3395,6 +3405,8 @@ export interface NodeConditionsParams {
 export interface NodeConditionsResult {
   /** Ordered by severity, the worst first, then by age, the newest first. */
   conditions: NodeCondition[];
+  /** Of the whole cluster, whichever nodes are wanted. */
+  headline: Headline;
 }
 
 /** NodeGetResult is one node with its documents. */

@@ -26,7 +26,8 @@ export function linksOf(from: Sources, nodes: Nodes): ModelLink[] {
   return numbered(links);
 }
 
-function networkId(low: api.NodeID, high: api.NodeID, kind: api.LinkKind): string {
+/** The id of a line that is no cable. */
+export function networkId(low: api.NodeID, high: api.NodeID, kind: api.LinkKind): string {
   return `${low}~${high}/${kind}`;
 }
 

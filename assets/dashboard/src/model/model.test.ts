@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 
+import headlines from "../../../../daemon/internal/health/testdata/headlines.json";
 import type * as api from "../api/types";
 import { modelOf } from "./build";
+import { heroOf, titleOf } from "./headline";
+import { runningOf, usedLinks } from "./running";
 import { cable, doc, documents, network, row, sources, view } from "./sample";
 import { silhouetteOf } from "./silhouette";
 import { tilesOf } from "./tiles";
@@ -118,5 +121,35 @@ describe("tiles", () => {
 
   it("never shows 0 for what is not known", () => {
     for (const tile of tilesOf(undefined)) expect(tile).toMatchObject({ value: "–", known: false });
+  });
+});
+
+describe("the first line", () => {
+  it.each(headlines as unknown as (api.NodeConditionsResult & { name: string })[])("has the daemon's words: $name", ({ headline }) => {
+    const hero = heroOf(headline);
+    expect(hero.text).toBe(headline.text);
+    expect(hero.worst).toEqual(headline.worst);
+    expect(hero.tone).toBe(headline.worst === undefined ? "good" : headline.worst.severity === "error" ? "bad" : "warn");
+    expect(hero.more).toBe(headline.problems > 1 ? `${headline.problems - 1} more problem${headline.problems > 2 ? "s" : ""}` : "");
+    expect(titleOf("Jobs", headline.problems, false)).toBe(`${headline.problems > 0 ? `(${headline.problems}) ` : ""}Jobs – Fulmen`);
+  });
+
+  it("says nothing good before it is known", () => expect(heroOf(undefined)).toEqual({ text: "Looking at the cluster…", tone: "plain", worst: undefined, more: "" }));
+});
+
+describe("what runs", () => {
+  const job = (id: string, more: Partial<api.JobSummary> = {}): api.JobSummary => ({ job: id, name: id, principal: "ann@a", phase: "running", attempt: 1, submitted_at: "2026-11-22T12:00:00.000Z", ...more });
+
+  it("is one's own first, with the model that it serves, and nothing that has ended", () => {
+    const jobs = [job("theirs", { submitted_at: "2026-11-22T11:00:00.000Z" }), job("late", { mine: true, submitted_at: "2026-11-22T13:00:00.000Z" }), job("mine", { mine: true }), job("over", { ended_at: "2026-11-22T12:00:00.000Z" })];
+    const instance = { name: "q", model: { model: "org/q" }, job: "mine", replicas: [{ job: "mine" }, { job: "late" }] } as api.Instance;
+    expect(runningOf(jobs, [instance]).map(({ job, model }) => [job.job, model])).toEqual([["mine", "org/q"], ["late", "org/q"], ["theirs", undefined]]);
+  });
+
+  it("lights the lines of the plan of the attempt that runs", () => {
+    const plan = { ranks: [{ node: "b" }, { node: "a" }, { node: "a" }], links: [{ from: 0, to: 1, kind: "rdma", link: "a:1~b:1" }, { from: 0, to: 2, kind: "wifi" }, { from: 1, to: 2, kind: "loopback" }] } as unknown as api.Plan;
+    const of = (more: object) => usedLinks([{ attempt: 2, attempts: [{ attempt: 1 }, { attempt: 2, plan }], ...more } as api.Job]);
+    expect([...of({})]).toEqual(["a:1~b:1", "a~b/wifi"]);
+    expect(of({ attempt: 1 }).size + of({ ended_at: "2026-11-22T12:00:00.000Z" }).size + of({ attempts: [{ attempt: 2, ended_at: "2026-11-22T12:00:00.000Z", plan }] }).size).toBe(0);
   });
 });

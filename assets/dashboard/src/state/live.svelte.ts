@@ -45,6 +45,8 @@ export class Live {
   totals = $state.raw<api.Totals>();
   cables = $state.raw<readonly api.Cable[]>([]);
   conditions = $state.raw<readonly api.NodeCondition[]>([]);
+  /** Absent before it was asked for. */
+  headline = $state.raw<api.Headline>();
   jobs = $state.raw<readonly api.JobSummary[]>([]);
   /** Trips to Macs that only a person can make. */
   errands = $state.raw<readonly api.RDMAUserAction[]>([]);
@@ -193,7 +195,7 @@ export class Live {
 
   async #conditionsAgain(): Promise<void> {
     try {
-      this.conditions = (await this.client.call("node.conditions", { muted: true })).conditions;
+      ({ conditions: this.conditions, headline: this.headline } = await this.client.call("node.conditions", { muted: true }));
       this.#draw();
     } catch (error) {
       this.#tell(error);

@@ -131,9 +131,14 @@ func info() *api.DaemonInfoResult {
 func conditions() []api.NodeCondition {
 	return []api.NodeCondition{
 		{Node: studio, Condition: api.Condition{Code: api.ReasonAPIPortTaken, Severity: api.SeverityWarning, Text: "Another program holds the API's port.",
-			Remedy: "Scripts find the port in use in api.json.", Since: before(time.Hour)}},
+			Remedy: "Scripts find the port in use in api.json.", Action: &api.Action{Kind: api.ActionCommand, Label: "Show the configuration", Target: "fulmen config"}, Since: before(time.Hour)}},
 		{Node: mini, Condition: api.Condition{Code: "from_the_future", Severity: api.SeverityInfo, Subject: string(mini), Text: "Evil\nline \x1b[31mred.", Since: before(time.Hour)}},
 	}
+}
+
+// worst is the headline of problems.
+func worst(all []api.NodeCondition) api.Headline {
+	return api.Headline{Text: all[0].Text, Problems: 1, Worst: &all[0]}
 }
 
 func raw(s string) json.RawMessage { return json.RawMessage(s) }

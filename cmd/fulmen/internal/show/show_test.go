@@ -1,11 +1,13 @@
 package show
 
 import (
+	"encoding/json"
 	"flag"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +25,8 @@ func screens(t *testing.T) map[string]func(*Page) {
 	view, wide := View{Now: now()}, View{Now: now(), Wide: true}
 	both := append(studioDocs(t), miniDocs(t)...)
 	alone := Status{Nodes: aloneList(), State: api.StateGetResult{Docs: studioDocs(t)}}
-	cluster := Status{Info: info(), Nodes: bothList(), State: api.StateGetResult{Docs: both}, Conditions: api.NodeConditionsResult{Conditions: conditions()}}
+	alone.Conditions.Headline.Text = "Healthy: this Mac alone"
+	cluster := Status{Info: info(), Nodes: bothList(), State: api.StateGetResult{Docs: both}, Conditions: api.NodeConditionsResult{Conditions: conditions(), Headline: worst(conditions())}}
 	bare := Status{Nodes: api.NodeListResult{Nodes: []api.NodeView{{Node: mini, Self: true}}}}
 	measured := api.Measurement{Items: []api.MeasureItem{{Document: api.Key{Node: studio, Kind: api.KindGPUProfile}, State: api.MeasureDone}}}
 	checks := []api.DoctorCheck{
@@ -217,5 +220,27 @@ func TestDocsShowWhatIsPrinted(t *testing.T) {
 	}
 	if *update {
 		is.NoErr(os.WriteFile(path, []byte(strings.Join(parts, mark)), 0o644))
+	}
+}
+
+// The first line of fulmen status is the daemon's headline of every sort, with what to do below it;
+// each problem is there once.
+func TestHeadlineIsFirst(t *testing.T) {
+	is := is.New(t)
+	raw, err := os.ReadFile("../../../../daemon/internal/health/testdata/headlines.json")
+	is.NoErr(err)
+	var all []api.NodeConditionsResult
+	is.NoErr(json.Unmarshal(raw, &all))
+	is.True(len(all) > 20)
+	for _, test := range all {
+		test.Conditions = slices.DeleteFunc(test.Conditions, func(c api.NodeCondition) bool { return c.Muted }) // they are not asked for
+		var page Page
+		View{Now: now()}.Status(&page, Status{Conditions: test})
+		lines := strings.Split(page.String(), "\n")
+		is.Equal(lines[0], test.Headline.Text)
+		if worst := test.Headline.Worst; worst != nil {
+			is.Equal(lines[1:4], []string{"  " + worst.Remedy, "  " + worst.Action.Label + ": " + worst.Action.Target, ""})
+		}
+		is.Equal(strings.Count(page.String(), "\n  warning ")+strings.Count(page.String(), "\n  error "), max(0, test.Headline.Problems-1))
 	}
 }

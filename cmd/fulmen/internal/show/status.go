@@ -35,9 +35,18 @@ func (s Status) identity() api.Identity {
 // Started is when the daemon started; the zero time where that is not known.
 func (s Status) Started() time.Time { return s.identity().StartedAt.Time }
 
-// Status writes the daemon, its node, the cluster if there is one, and what is
-// wrong.
+// Status writes how the cluster is, the daemon, its node, the cluster if there is one, and
+// what else is wrong.
 func (v View) Status(w *Page, s Status) {
+	if h := s.Conditions.Headline; h.Text != "" {
+		w.Line(h.Text)
+		if h.Worst != nil {
+			for _, line := range v.aboutCondition(*h.Worst, true) {
+				w.Line("  " + line)
+			}
+		}
+		fmt.Fprintln(w)
+	}
 	identity := s.identity()
 	started := ""
 	if !identity.StartedAt.IsZero() {
@@ -60,12 +69,28 @@ func (v View) Status(w *Page, s Status) {
 		table.Row("", "state", s.Info.StateFolder)
 	}
 	w.Table(table)
-	fmt.Fprintln(w)
 	if s.Nodes.Totals.Members > 1 {
-		v.Nodes(w, s.Nodes, s.State.Docs)
 		fmt.Fprintln(w)
+		v.Nodes(w, s.Nodes, s.State.Docs)
 	}
-	v.Conditions(w, s.Conditions.Conditions, NamesOf(s.Nodes.Nodes))
+	if rest := slices.DeleteFunc(slices.Clone(s.Conditions.Conditions), s.Conditions.Headline.IsAbout); len(rest) > 0 {
+		fmt.Fprintln(w)
+		v.Conditions(w, rest, NamesOf(s.Nodes.Nodes))
+	}
+}
+
+// aboutCondition is what follows the text of a condition, a line each.
+func (v View) aboutCondition(c api.NodeCondition, withAction bool) (lines []string) {
+	if c.Remedy != "" {
+		lines = append(lines, c.Remedy)
+	}
+	if withAction && c.Action != nil && c.Action.Kind == api.ActionCommand {
+		lines = append(lines, c.Action.Label+": "+c.Action.Target)
+	}
+	if v.Wide {
+		lines = append(lines, join(" ", string(c.Code), c.Subject)+", since "+c.Since.String())
+	}
+	return lines
 }
 
 // ports counts the Thunderbolt ports of the node that was asked, and the cables
@@ -92,12 +117,8 @@ func (s Status) ports() string {
 	return fmt.Sprintf("%d Thunderbolt, %d in use, %s", all, connected, cableCounts(own))
 }
 
-// Conditions writes what is wrong, as the daemon words it.
+// Conditions writes what is wrong, if anything is, as the daemon words it.
 func (v View) Conditions(w *Page, all []api.NodeCondition, n Names) {
-	if len(all) == 0 {
-		w.Line("Nothing is wrong.")
-		return
-	}
 	w.Line(choose(len(all) == 1, "One thing to know:", fmt.Sprintf("%d things to know:", len(all))))
 	table := text.NewTable()
 	for _, c := range all {
@@ -106,11 +127,8 @@ func (v View) Conditions(w *Page, all []api.NodeCondition, n Names) {
 			where = name + ": "
 		}
 		table.Row("", string(c.Severity), where+c.Text)
-		if c.Remedy != "" {
-			table.Row("", "", c.Remedy)
-		}
-		if v.Wide {
-			table.Row("", "", join(" ", string(c.Code), c.Subject)+", since "+c.Since.String())
+		for _, line := range v.aboutCondition(c, false) {
+			table.Row("", "", line)
 		}
 	}
 	w.Table(table)
