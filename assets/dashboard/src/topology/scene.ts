@@ -32,6 +32,8 @@ export interface SceneNode {
 export interface SceneLine extends Line {
   /** The sizes of its labels. */
   labels: Partial<Record<Role, Size>>;
+  /** The sizes of the most that it may come to have: the drawing's size goes by these, so that no number moves a Mac. */
+  reserve: Partial<Record<Role, Size>>;
   /** How many signs stand on it: one for trouble, one for each hub. */
   signs: number;
   /** The width of its line, which the heads go by. */
@@ -127,13 +129,14 @@ export function placeOf(at: Point, world: Size, density: Density): Point {
 /** Makes the drawing, and makes it smaller until all labels find a place, as far as they stay readable. */
 export function sceneOf(input: SceneInput): Scene {
   const base = worldOf(input.window, input.nodes.length, input.density);
+  const reserved = { ...input, lines: input.lines.map((line) => ({ ...line, labels: line.reserve })) };
   let best: Scene | undefined;
   for (const factor of growth) {
     const world = { width: base.width * factor, height: base.height * factor };
     if (best && input.window.width / world.width < (input.density.terse ? leastTerse : leastScale)) {
       break;
     }
-    const scene = sceneIn(input, world);
+    const scene = sceneIn(reserved, world);
     if (!best || scene.dropped < best.dropped) {
       best = scene;
     }
@@ -141,7 +144,7 @@ export function sceneOf(input: SceneInput): Scene {
       break;
     }
   }
-  return best!;
+  return input.lines.every((line) => line.labels === line.reserve) ? best! : sceneIn(input, best!.world);
 }
 
 /** Makes the drawing in a world of a size. */
