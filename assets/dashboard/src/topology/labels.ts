@@ -65,7 +65,7 @@ const overOwn = 40;
 const aside = 0.34;
 const crossing = 30;
 /** How much further a callout may stand from its edge: a line leads to it. */
-const further: readonly number[] = [0, 26, 52];
+const further: readonly number[] = [0, 26, 52, 90];
 const outOfRoom = 400;
 const onTop = 1000;
 
@@ -91,7 +91,7 @@ export function placeLabels(wanted: readonly Wanted[], crowd: Crowd): Map<string
 
   for (let round = 0; round < rounds; round++) {
     let moved = false;
-    for (const [i, { choices }] of order.entries()) {
+    for (const [i, { w, choices }] of order.entries()) {
       let best: Candidate | undefined;
       let least = Infinity;
       for (const choice of choices) {
@@ -100,7 +100,8 @@ export function placeLabels(wanted: readonly Wanted[], crowd: Crowd): Map<string
         }
         let cost = choice.cost;
         for (const [j, other] of chosen.entries()) {
-          if (j !== i && other && overlaps(choice.box, other.box, gap)) {
+          // A number gives way to what is wrong, and not the other way round.
+          if (j !== i && other && (w.role !== "callout" || order[j]!.w.role === "callout") && overlaps(choice.box, other.box, gap)) {
             // The first rounds push the others away; later ones give way more and more.
             cost += onTop / 20 + (round * onTop) / rounds;
             if (cost >= least) {

@@ -85,8 +85,9 @@ export const guestSize: Size = { width: 112, height: 44 };
 export const signSize = 22;
 const signStep = 30;
 
-/** The room left free at the rim: labels stand there too. */
-const rim = { width: 10, height: 18 };
+/** The room left free at the rim: labels stand there too, also beside the outer one of two edges. */
+const rim = { width: 36, height: 18 };
+const rimOfPhone = 10;
 
 /** How small the drawing gets so that all labels find their places. */
 const growth: readonly number[] = [1, 1.1, 1.22, 1.36, 1.52, 1.7];
@@ -105,7 +106,7 @@ export function worldOf(window: Size, nodes: number, density: Density): Size {
 /** The room that the middles of Macs have in a world. */
 export function roomOf(world: Size, density: Density): Size {
   return {
-    width: Math.max(1, world.width - density.node.width - 2 * rim.width),
+    width: Math.max(1, world.width - density.node.width - 2 * (density.terse ? rimOfPhone : rim.width)),
     height: Math.max(1, world.height - density.node.height - 2 * rim.height),
   };
 }
