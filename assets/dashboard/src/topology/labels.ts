@@ -57,7 +57,7 @@ const beside: Readonly<Record<Role, number>> = { callout: 16, forward: 6, backwa
 /** The length of an arrow's head, which stands at the very end of an edge. */
 export const headLength = 11;
 
-/** What a place costs: on another side of its edge, over another edge, over its own, out of the room, on top of something. */
+/** What a place costs: on another side of its edge, over another edge, over its own, away from its edge, out of the room, on top of something. */
 const otherSide = 5;
 const overLine: Readonly<Record<Role, number>> = { callout: 30, forward: 2.5, backward: 2.5, latency: 2.5, both: 2.5 };
 const overOwn = 40;
@@ -66,6 +66,7 @@ const aside = 0.34;
 const crossing = 30;
 /** How much further a callout may stand from its edge: a line leads to it. */
 const further: readonly number[] = [0, 26, 52, 90];
+const lastResort = 150;
 const outOfRoom = 400;
 const onTop = 1000;
 
@@ -185,6 +186,11 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
       }
     }
   } else {
+    // On a phone with many Macs there is no room but in the middle, beside a sign that may be there.
+    for (const below of w.role === "callout" ? [0, 1, -1] : []) {
+      const box = { x: crowd.centre.x, y: crowd.centre.y + below * (w.height / 2 + 20), width: w.width, height: w.height };
+      found.push({ box, cost: lastResort + costOf(box, w, crowd, lines) });
+    }
     const half = { ...pointAt(curve, 0.5), width: crossing, height: crossing };
     const crossed = lines.some((points, i) => i !== w.edge && points.some((p, k) => k > 0 && touches(points[k - 1]!, p, half)));
     const begin = crossed && w.role !== "callout" ? aside : 0.5;
