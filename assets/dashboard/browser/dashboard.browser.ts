@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { enableRDMA } from "../src/actions";
-import { boxes, collisions, placesOf, windows } from "./gallery";
+import { boxes, collisions, placesOf, resize, windows } from "./gallery";
 import { cluster, complaintsOf, done, inaccessible, launch, open, patience, picture, see } from "./harness";
 
 let browser: Browser;
@@ -118,7 +118,7 @@ describe("a Mac", () => {
 describe("the picture", () => {
   it.each(windows)("stays where a panel opens, in a window of %i x %i", async (width, height) => {
     await at("/");
-    await page.setViewportSize({ width, height });
+    await resize(page, width, height);
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     const isSheet = width <= 900;
     const before = await placesOf(page);
@@ -139,7 +139,7 @@ describe("the picture", () => {
       }
     }
     for (const less of [width - 30, width]) {
-      await page.setViewportSize({ width: less, height });
+      await resize(page, less, height);
       expect(await wide()).toBe(0);
     }
     await page.keyboard.press("Escape");

@@ -65,6 +65,16 @@ export async function show(page: Page, words: string): Promise<void> {
 /** The windows at which the page is looked at: a phone's, half a screen's, a laptop's and a large one's. */
 export const windows = [[390, 844], [900, 800], [1440, 900], [2560, 1440]] as const;
 
+/** Gives the window a size, and waits until the picture is drawn for it. */
+export async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction(([w, h]) => {
+    const svg = document.querySelector("svg[data-scale]");
+    const stage = svg?.parentElement;
+    return innerWidth === w && innerHeight === h && stage && svg.clientWidth === stage.clientWidth && svg.clientHeight === stage.clientHeight;
+  }, [width, height], { polling: 20 });
+}
+
 /** A box in the window, and what is in it. */
 export interface Seen {
   what: string;

@@ -62,11 +62,11 @@ describe("the picture of a real cluster", () => {
     await page.waitForFunction((n) => document.querySelectorAll("[data-link]").length > n, lines);
     expect(collisions(await boxes(page))).toEqual([]);
     await picture(page, "networks");
-    const self = await cluster.id("studio-1");
-    await page.locator(`[data-link*="/"]:not([data-link*="${self}"])`).first().focus();
+    const [book, mini] = [await cluster.id("book"), await cluster.id("mini")];
+    await page.locator(`[data-link*="${book}"][data-link*="${mini}"]`).focus();
     await page.keyboard.press("Enter");
     await page.locator("aside button >> text=/^Measure/").click();
-    await see(page, "aside [role=status] >> text=Done.");
+    await see(page, 'aside [data-over="socket"] >> text=1.17 Gb/s');
     await page.keyboard.press("Escape");
     await page.locator("button >> text=Hide networks").click();
     await page.waitForFunction((n) => document.querySelectorAll("[data-link]").length === n, lines);
