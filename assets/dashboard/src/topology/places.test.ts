@@ -37,7 +37,7 @@ describe("the places", () => {
     expect(page.after(wide(5, 3))).toEqual(five);
     const six = page.after(wide(6));
     expect(six.slice(0, 5)).toEqual(five);
-    expect(page.after(wide(6, 2))).toEqual(six);
+    expect(page.after(wide(6, 6))).toEqual(six);
     expect(page.after(wide(5))).toEqual(five);
     expect(page.after(wide(6))).toEqual(six);
   });
