@@ -31,6 +31,8 @@ type MeasureGPUParams struct {
 type MeasureLinkParams struct {
 	// Links are cables, measured over sockets and, with RDMA, over RDMA. With nothing named, it is all paths of this node.
 	Links []LinkRef `json:"links,omitempty"`
+	// Networks are lines of link.list that are no cables, such as the Wi-Fi between two nodes.
+	Networks []NetworkLineKey `json:"networks,omitempty"`
 	// Peers are nodes to which all paths are measured.
 	Peers []NodeRef `json:"peers,omitempty"`
 	// All means every path between nodes that are reached.

@@ -44,10 +44,7 @@ async function still(): Promise<void> {
     document.querySelectorAll("aside dt").forEach((label) => {
       if (label.textContent === "MLX" && label.nextElementSibling) label.nextElementSibling.textContent = "–";
     });
-    document.querySelectorAll("aside .charts, aside tbody tr:nth-child(n+2)").forEach((e) => e.remove());
-    document.querySelectorAll("aside tbody td").forEach((cell) => {
-      if (cell.textContent !== "–") cell.textContent = "–";
-    });
+    document.querySelectorAll("aside .charts").forEach((e) => e.remove());
     document.querySelectorAll("caption").forEach((caption) => {
       if (/Earlier/.test(caption.textContent ?? "")) caption.closest(".scroll-x")?.remove();
     });
@@ -74,8 +71,8 @@ async function cable(socket: string): Promise<string> {
 
 /** What is compared: a place, what it is complete with, and the part of the page. */
 const places: [string, () => Promise<string>, string[], string][] = [
-  ["panel-slow-cable", async () => `/link/${await cable("studio-1:5")}`, ["aside >> text=Slow", 'aside [data-check="speed"][data-answer="no"]', "aside td >> text=26.1 Gb/s"], "aside"],
-  ["panel-rdma", async () => `/link/${await cable("studio-1:4")}`, ['aside [data-readiness="can_enable"]', "aside td >> text=52.6 Gb/s"], "aside"],
+  ["panel-slow-cable", async () => `/link/${await cable("studio-1:5")}`, ["aside >> text=Slow", 'aside [data-check="speed"][data-answer="no"]', "aside dd >> text=26.1 Gb/s"], "aside"],
+  ["panel-rdma", async () => `/link/${await cable("studio-1:4")}`, ['aside [data-readiness="can_enable"]', "aside dd >> text=52.6 Gb/s"], "aside"],
   ["panel-mac", async () => `/node/${await cluster.id("studio-2")}`, ["aside >> text=23.6 TFLOPS", "aside >> text=31 of 512 GB", "aside dd >> text=/\\d W/"], "aside"],
   ["panel-job", async () => "/run", ["aside [data-plan] li"], "aside"],
   ["page-conditions", async () => "/conditions", ["main >> text=/slower|Slow|less than/"], "main"],

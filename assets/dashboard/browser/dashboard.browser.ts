@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { enableRDMA } from "../src/actions";
 import type * as api from "../src/api/types";
+import { boxes, collisions, placesOf, resize, windows } from "./gallery";
 import { cluster, complaintsOf, done, inaccessible, launch, open, patience, picture, see } from "./harness";
 
 let browser: Browser;
@@ -68,7 +69,7 @@ describe("while a Mac is lost, every page", () => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       await see(page, "header >> text=SIMULATED");
-      found.push(...(await inaccessible(page)).map((problem) => `${colorScheme}: ${problem}`));
+      found.push(...(await inaccessible(page, colorScheme === "dark")).map((problem) => `${colorScheme}: ${problem}`));
       await picture(page, `${path.slice(1) || "cluster"}-${colorScheme}`);
     }
     await page.emulateMedia({ colorScheme: "light" });
@@ -117,6 +118,44 @@ describe("a Mac", () => {
     await at(`/node/${await cluster.id("studio-2")}`);
     await page.locator("aside button >> text=Measure again").click();
     await see(page, "aside [role=status]:not(:empty)");
+  });
+});
+
+describe("the picture", () => {
+  it.each(windows)("stays where a panel opens, in a window of %i x %i", async (width, height) => {
+    await at("/");
+    await resize(page, width, height);
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    const isSheet = width <= 900;
+    const before = await placesOf(page);
+    const link = page.locator(`[data-link="${await cable("studio-1:5")}"]`);
+    await link.focus();
+    await page.keyboard.press("Enter");
+    await see(page, 'aside [data-over="socket"]');
+    expect(await placesOf(page)).toEqual(before);
+    const panel = (await page.locator("aside").boundingBox())!;
+    expect(panel.x >= 0 && panel.y >= 0 && panel.x + panel.width <= width && panel.y + panel.height <= height).toBe(true);
+    expect(await page.evaluate(() => document.querySelector("aside")!.scrollWidth - document.querySelector("aside")!.clientWidth)).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe(isSheet ? "ASIDE" : "g");
+    if (width === windows[0][0]) {
+      for (const colorScheme of ["dark", "light"] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await inaccessible(page, colorScheme === "light"), colorScheme).toEqual([]);
+        await picture(page, `sheet-${colorScheme}`);
+      }
+    }
+    for (const less of [width - 30, width]) {
+      await resize(page, less, height);
+      expect(await wide()).toBe(0);
+    }
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("aside", { state: "detached" });
+    expect(await placesOf(page)).toEqual(before);
+    expect(collisions(await boxes(page))).toEqual([]);
+    expect(await link.evaluate((e) => e === document.activeElement)).toBe(true);
+    await link.blur();
+    if (!isSheet) expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0);
+    await page.setViewportSize({ width: 1320, height: 860 });
   });
 });
 

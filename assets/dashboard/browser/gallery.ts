@@ -62,6 +62,19 @@ export async function show(page: Page, words: string): Promise<void> {
   await page.waitForFunction((n) => document.querySelectorAll("[data-node]").length === n && !document.querySelector("[data-card]"), count, { polling: 20 });
 }
 
+/** The windows at which the page is looked at: a phone's, half a screen's, a laptop's and a large one's. */
+export const windows = [[390, 844], [900, 800], [1440, 900], [2560, 1440]] as const;
+
+/** Gives the window a size, and waits until the picture is drawn for it. */
+export async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  await page.waitForFunction(([w, h]) => {
+    const svg = document.querySelector("svg[data-scale]");
+    const stage = svg?.parentElement;
+    return innerWidth === w && innerHeight === h && stage && svg.clientWidth === stage.clientWidth && svg.clientHeight === stage.clientHeight;
+  }, [width, height], { polling: 20 });
+}
+
 /** A box in the window, and what is in it. */
 export interface Seen {
   what: string;
@@ -82,6 +95,18 @@ export function boxes(page: Page): Promise<Seen[]> {
   );
 }
 
+/** The left top corners of all Macs on the page, to a pixel, as "x y". */
+export function placesOf(page: Page): Promise<Record<string, string>> {
+  return page.evaluate(() =>
+    Object.fromEntries(
+      [...document.querySelectorAll("[data-node]")].map((n): [string, string] => {
+        const { x, y } = n.querySelector("[data-box]")!.getBoundingClientRect();
+        return [n.getAttribute("data-node")!, `${Math.round(x + scrollX)} ${Math.round(y + scrollY)}`];
+      }),
+    ),
+  );
+}
+
 /** The pairs of boxes that overlap by more than a hair. */
 export function collisions(all: readonly Seen[], hair = 1): string[] {
   return all.flatMap((a, i) =>
@@ -97,40 +122,43 @@ const square = 8;
 
 /**
  * The part of the squares of a page, or of a part of it, whose mean colour is not
- * that of the picture that is kept, 0 to 1. With FULMEN_UPDATE set, the picture is
- * replaced instead.
+ * that of the picture that is kept, which has one pixel for each, 0 to 1. With
+ * FULMEN_UPDATE set, the picture is replaced instead.
  */
 export async function difference(page: Page, name: string, update = process.env["FULMEN_UPDATE"], of: Page | Locator = page): Promise<number> {
   const file = join(import.meta.dirname, "testdata", `${name}.png`);
   const now = await of.screenshot({ animations: "disabled", caret: "hide" });
-  if (update) {
-    writeFileSync(file, now);
-    return 0;
-  }
   const blank = await page.context().newPage();
-  const part = await blank.evaluate(
-    async ([one, two, side]) => {
-      const pixels = async (png: string): Promise<ImageData> => {
+  const [part, small] = await blank.evaluate(
+    async ([kept, shot, side]): Promise<[number, string]> => {
+      const draw = async (png: string, by: number): Promise<OffscreenCanvas> => {
         const image = new Image();
         image.src = `data:image/png;base64,${png}`;
         await image.decode();
-        const [width, height] = [Math.ceil(image.width / Number(side)), Math.ceil(image.height / Number(side))];
-        const canvas = new OffscreenCanvas(width, height).getContext("2d")!;
-        canvas.imageSmoothingQuality = "high";
-        canvas.drawImage(image, 0, 0, width, height);
-        return canvas.getImageData(0, 0, width, height);
+        const canvas = new OffscreenCanvas(Math.ceil(image.width / by), Math.ceil(image.height / by));
+        const context = canvas.getContext("2d")!;
+        context.imageSmoothingQuality = "high";
+        context.drawImage(image, 0, 0, canvas.width, canvas.height);
+        return canvas;
       };
-      const [a, b] = [await pixels(one!), await pixels(two!)];
-      if (a.width !== b.width || a.height !== b.height) return 1;
+      const pixels = (canvas: OffscreenCanvas) => canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+      const canvas = await draw(shot!, Number(side));
+      if (kept === "") {
+        const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
+        return [0, btoa(String.fromCharCode(...bytes))];
+      }
+      const [a, b] = [pixels(await draw(kept!, 1)), pixels(canvas)];
+      if (a.width !== b.width || a.height !== b.height) return [1, ""];
       let count = 0;
       for (let i = 0; i < a.data.length; i += 4) {
         const off = Math.max(...[0, 1, 2].map((k) => Math.abs(a.data[i + k]! - b.data[i + k]!)));
         if (off > 20) count++;
       }
-      return count / (a.width * a.height);
+      return [count / (a.width * a.height), ""];
     },
-    [readFileSync(file).toString("base64"), now.toString("base64"), `${square}`],
+    [update ? "" : readFileSync(file).toString("base64"), now.toString("base64"), `${square}`],
   );
   await blank.close();
+  if (update) writeFileSync(file, Buffer.from(small, "base64"));
   return part;
 }

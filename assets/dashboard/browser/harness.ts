@@ -112,13 +112,13 @@ export async function picture(page: Page, name: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What is not accessible on a page, as `rule: where`; empty where all is well. */
-export async function inaccessible(page: Page): Promise<string[]> {
+/** What is not accessible on a page, as `rule: where`; empty where all is well. Of a page that was looked at in other colours, these alone are left. */
+export async function inaccessible(page: Page, coloursAlone = false): Promise<string[]> {
   // The page's own policy allows no script but the daemon's; the browser's debugger is outside of it.
   await page.evaluate(axe);
-  return await page.evaluate(async () => {
+  return await page.evaluate(async (rules) => {
     const run = (globalThis as unknown as { axe: { run(context: Document, options: object): Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }> } }).axe;
-    const { violations } = await run.run(document, { resultTypes: ["violations"] });
+    const { violations } = await run.run(document, { resultTypes: ["violations"], ...(rules && { runOnly: rules }) });
     return violations.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(" ")} ${node.failureSummary}`));
-  });
+  }, coloursAlone ? ["color-contrast"] : null);
 }

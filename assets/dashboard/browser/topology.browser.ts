@@ -56,12 +56,18 @@ describe("the picture of a real cluster", () => {
     await page.keyboard.press("Escape");
   });
 
-  it("hides the network that all are on, until it is asked for", async () => {
+  it("hides the network that all are on, until it is asked for, and measures it between two others", async () => {
     const lines = await page.locator("[data-link]").count();
     await page.locator("button >> text=/Show networks/").click();
     await page.waitForFunction((n) => document.querySelectorAll("[data-link]").length > n, lines);
     expect(collisions(await boxes(page))).toEqual([]);
     await picture(page, "networks");
+    const [book, mini] = [await cluster.id("book"), await cluster.id("mini")];
+    await page.locator(`[data-link*="${book}"][data-link*="${mini}"]`).focus();
+    await page.keyboard.press("Enter");
+    await page.locator("aside button >> text=/^Measure/").click();
+    await see(page, 'aside [data-over="socket"] >> text=1.17 Gb/s');
+    await page.keyboard.press("Escape");
     await page.locator("button >> text=Hide networks").click();
     await page.waitForFunction((n) => document.querySelectorAll("[data-link]").length === n, lines);
   });

@@ -32,14 +32,18 @@ func (m *Paths) Subjects(p api.MeasureLinkParams, graph topology.Graph, reached 
 	}
 	wanted := func(a, b api.NodeID, link api.LinkID) bool {
 		isOwn := a == m.cfg.Node || b == m.cfg.Node
-		isAnybody := len(links) == 0 && len(peers) == 0
+		isAnybody := len(links) == 0 && len(peers) == 0 && len(p.Networks) == 0
 		return p.All || links[link] || isOwn && (isAnybody || slices.Contains(peers, a) || slices.Contains(peers, b))
+	}
+	isNetwork := func(path topology.Path) bool {
+		line := api.NetworkLineKey{Low: min(path.From, path.To), High: max(path.From, path.To), Kind: path.Kind}
+		return !path.Link.Valid() && slices.Contains(p.Networks, line)
 	}
 	var keys []api.Key
 	for _, node := range reached {
 		owned, _ := graph.Owned(node)
 		for _, path := range owned {
-			if !path.Stale && path.State != api.PathFailed && wanted(path.From, path.To, path.Link) {
+			if !path.Stale && path.State != api.PathFailed && (isNetwork(path) || wanted(path.From, path.To, path.Link)) {
 				name := api.PeerAddress{Peer: path.To, Address: path.Address}.String()
 				keys = append(keys, api.Key{Node: node, Kind: api.KindLinkProfile, Name: name})
 			}

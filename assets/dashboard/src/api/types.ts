@@ -2888,6 +2888,8 @@ export interface MeasureItem {
 export interface MeasureLinkParams {
   /** Cables, measured over sockets and, with RDMA, over RDMA. With nothing named, it is all paths of this node. */
   links?: LinkRef[];
+  /** Lines of link.list that are no cables, such as the Wi-Fi between two nodes. */
+  networks?: NetworkLineKeyParams[];
   /** Nodes to which all paths are measured. */
   peers?: NodeRef[];
   /** Means every path between nodes that are reached. */
@@ -3331,6 +3333,16 @@ export interface NetworkLine {
 
 /** NetworkLineKey says which line of the picture. */
 export interface NetworkLineKey {
+  /** The lower node id, the first end. */
+  low: NodeID;
+  /** The other node. */
+  high: NodeID;
+  /** What the paths are made of, and as what the line is drawn. */
+  kind: LinkKind;
+}
+
+/** NetworkLineKey says which line of the picture. */
+export interface NetworkLineKeyParams {
   /** The lower node id, the first end. */
   low: NodeID;
   /** The other node. */

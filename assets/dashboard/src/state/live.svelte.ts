@@ -5,6 +5,7 @@ import type * as api from "../api/types";
 import type { Model } from "../model";
 import { modelOf } from "../model/build";
 import { keepSame } from "../model/same";
+import { Trend } from "../panels/series";
 import { Again } from "./again";
 import { Copies } from "./copies.svelte";
 import { Documents } from "./documents";
@@ -60,6 +61,7 @@ export class Live {
 
   readonly client: Client;
   readonly copies: Copies;
+  readonly #trends = new Map<api.NodeID, Trend>();
   readonly #facts = new Documents();
   readonly #metrics = new Documents();
   readonly #nodes = new Nodes();
@@ -127,6 +129,7 @@ export class Live {
     this.look(!document.hidden);
     document.addEventListener("visibilitychange", () => this.look(!document.hidden));
     setInterval(() => (this.now = Date.now()), 10_000);
+    setInterval(() => this.#point(), 1_000);
   }
 
   /** Somebody looks at the page, or nobody does: then nothing is measured for it. */
@@ -177,6 +180,23 @@ export class Live {
   person(principal: api.Principal): string {
     const at = principal.lastIndexOf("@");
     return at < 0 ? principal : `${principal.slice(0, at)}@${this.name(principal.slice(at + 1))}`;
+  }
+
+  /** What a Mac did in the last minutes; moves by itself once a second. */
+  trend(node: api.NodeID): Trend {
+    const trend = this.#trends.get(node) ?? new Trend();
+    this.#trends.set(node, trend);
+    return trend;
+  }
+
+  /** What does not change is not told again, and its line goes on all the same. */
+  #point(): void {
+    if (document.hidden) return;
+    const at = Math.floor(Date.now() / 1000);
+    for (const { node, liveness } of this.nodes) {
+      const of = <K extends "memory" | "system">(kind: K) => (liveness === "alive" ? this.#metrics.value(node, kind) : undefined);
+      this.trend(node).add(at, of("memory"), of("system"));
+    }
   }
 
   #of(kind: api.Kind): Documents {

@@ -77,15 +77,16 @@ describe("two to eight Macs", () => {
 });
 
 describe("sides", () => {
-  it("puts speeds outside a ring and the delay inside", () => {
+  it("puts speeds and delay outside a ring, and what is wrong inside", () => {
     const names = macs(5);
-    const scene = sceneFor(names, pairsOf("ring", names).map(([a, b]) => cable(a, b)), windows[0]!);
+    const scene = sceneFor(names, pairsOf("ring", names).map(([a, b]) => cable(a, b, { verdict: "bad" })), windows[0]!);
     const centre = { x: scene.world.width / 2, y: scene.world.height / 2 };
     for (const edge of scene.edges) {
       const middle = pointAt(edge.curve, 0.5);
       const out = outward(edge.curve, centre);
       const side = (box: Box): number => (box.x - middle.x) * out.x + (box.y - middle.y) * out.y;
-      expect(side(edge.labels.latency!)).toBeLessThan(0);
+      expect(side(edge.labels.latency!)).toBeGreaterThan(0);
+      expect(side(edge.labels.callout!)).toBeLessThan(0);
       expect(side(edge.labels.forward!)).toBeGreaterThan(0);
       expect(side(edge.labels.backward!)).toBeGreaterThan(0);
     }
@@ -165,5 +166,13 @@ describe("more of everything", () => {
     const one = sceneFor(names, pairs.map(([a, b]) => cable(a, b)), windows[0]!);
     const two = sceneFor(names, pairs.map(([a, b]) => cable(a, b, { forwardBitsPerS: 9.1e9, latencyUs: 8 })), windows[0]!);
     expect(two).toEqual(one);
+  });
+
+  it("moves no Mac where both ways are even, and says one speed", () => {
+    const names = macs(8);
+    const pairs = pairsOf("mesh", names);
+    const [uneven, even] = [52.6e9, 60e9].map((backwardBitsPerS) => sceneFor(names, pairs.map(([a, b]) => cable(a, b, { backwardBitsPerS })), windows[1]!));
+    expect([even!.world, even!.boxes]).toEqual([uneven!.world, uneven!.boxes]);
+    expect(even!.edges.map((e) => Object.keys(e.labels))).toEqual(pairs.map(() => ["both"]));
   });
 });

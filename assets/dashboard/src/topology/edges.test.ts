@@ -56,6 +56,7 @@ describe("trouble", () => {
 describe("textsOf", () => {
   it("says what is known and nothing else", () => {
     expect(textsOf(drawn(cable("a", "b")))).toEqual({ forward: "60.7 Gb/s", backward: "52.6 Gb/s", latency: "170 µs" });
+    expect(textsOf(drawn(cable("a", "b", { backwardBitsPerS: 59.6e9 })))).toEqual({ both: "59.6 Gb/s", latency: "170 µs" });
     const half = cable("a", "b");
     delete half.backwardBitsPerS;
     delete half.latencyUs;

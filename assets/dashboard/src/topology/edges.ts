@@ -119,6 +119,8 @@ export interface EdgeTexts {
   forward?: string;
   /** From b to a. */
   backward?: string;
+  /** Both, where they are even. */
+  both?: string;
   /** Half of the round trip, or what is the case instead of numbers. */
   latency?: string;
 }
@@ -130,15 +132,19 @@ export function textsOf(drawn: Drawn): EdgeTexts {
   if (drawn.verdict === "gone" || drawn.verdict === "down") {
     return texts; // what was measured once is in the table; the picture shows what is
   }
-  if (link.forwardBitsPerS !== undefined) {
-    texts.forward = bits(link.forwardBitsPerS);
-  }
-  if (link.backwardBitsPerS !== undefined) {
-    texts.backward = bits(link.backwardBitsPerS);
+  if (drawn.even) {
+    texts.both = bits(slower(link.forwardBitsPerS, link.backwardBitsPerS));
+  } else {
+    if (link.forwardBitsPerS !== undefined) {
+      texts.forward = bits(link.forwardBitsPerS);
+    }
+    if (link.backwardBitsPerS !== undefined) {
+      texts.backward = bits(link.backwardBitsPerS);
+    }
   }
   if (link.latencyUs !== undefined) {
     texts.latency = latency(link.latencyUs);
-  } else if (texts.forward === undefined && texts.backward === undefined && link.receptacleA !== undefined) {
+  } else if (texts.both === undefined && texts.forward === undefined && texts.backward === undefined && link.receptacleA !== undefined) {
     texts.latency = link.b === undefined ? linkKindShort(link.type) : "not measured";
   }
   return texts;

@@ -1,9 +1,10 @@
 /**
- * Where the numbers of the edges stand. Each speed stands beside the head of its
- * own arrow, on the side away from the middle of the drawing; the delay stands
- * half way, on the other side. Where such a place is taken, the label moves
- * along its edge, then to the edge's other side; what finds no place is left out
- * and shown on demand. The same drawing gives the same places.
+ * Where the numbers of the edges stand: on the side away from the middle of the
+ * drawing, each speed beside the head of its own arrow and the delay half way,
+ * with the one speed above it where that is all; what is wrong stands half way on
+ * the other side, or away from the edge's fellows. Where such a place is taken, the label moves along its edge,
+ * then to the edge's other side; what finds no place is left out and shown on
+ * demand. The same drawing gives the same places.
  *
  * @module
  */
@@ -23,8 +24,8 @@ import {
   type Size,
 } from "./geometry";
 
-/** What a label says: what is wrong with its edge, a speed towards b or towards a, or the delay. */
-export type Role = "callout" | "forward" | "backward" | "latency";
+/** What a label says: what is wrong with its edge, a speed towards b or towards a, the delay, or the speed of both ways and the delay. */
+export type Role = "callout" | "forward" | "backward" | "latency" | "both";
 
 /** A label that wants a place. */
 export interface Wanted extends Size {
@@ -51,15 +52,21 @@ export interface Crowd {
 
 /** The air between labels, and between a label and its edge; a callout leaves room for the sign on the edge. */
 const gap = 2;
-const beside: Readonly<Record<Role, number>> = { callout: 16, forward: 6, backward: 6, latency: 5 };
+const beside: Readonly<Record<Role, number>> = { callout: 16, forward: 6, backward: 6, latency: 6, both: 6 };
 
 /** The length of an arrow's head, which stands at the very end of an edge. */
 export const headLength = 11;
 
-/** What a place costs: on another side of its edge, over another edge, over its own, out of the room, on top of something. */
+/** What a place costs: on another side of its edge, over another edge, over its own, away from its edge, out of the room, on top of something. */
 const otherSide = 5;
-const overLine: Readonly<Record<Role, number>> = { callout: 30, forward: 2.5, backward: 2.5, latency: 2.5 };
+const overLine: Readonly<Record<Role, number>> = { callout: 30, forward: 2.5, backward: 2.5, latency: 2.5, both: 2.5 };
 const overOwn = 40;
+/** Where another edge crosses half way, what stands there might be taken for that one's: it stands here then. */
+const aside = 0.34;
+const crossing = 30;
+/** How much further a callout may stand from its edge: a line leads to it. */
+const further: readonly number[] = [0, 26, 52, 90];
+const lastResort = 150;
 const outOfRoom = 400;
 const onTop = 1000;
 
@@ -72,7 +79,7 @@ interface Candidate {
 }
 
 /** The order in which labels choose. */
-const turn: Readonly<Record<Role, number>> = { callout: 0, latency: 1, forward: 2, backward: 2 };
+const turn: Readonly<Record<Role, number>> = { callout: 0, latency: 1, both: 1, forward: 2, backward: 2 };
 
 /** Gives every label a place, or none. */
 export function placeLabels(wanted: readonly Wanted[], crowd: Crowd): Map<string, Box> {
@@ -85,7 +92,7 @@ export function placeLabels(wanted: readonly Wanted[], crowd: Crowd): Map<string
 
   for (let round = 0; round < rounds; round++) {
     let moved = false;
-    for (const [i, { choices }] of order.entries()) {
+    for (const [i, { w, choices }] of order.entries()) {
       let best: Candidate | undefined;
       let least = Infinity;
       for (const choice of choices) {
@@ -94,7 +101,8 @@ export function placeLabels(wanted: readonly Wanted[], crowd: Crowd): Map<string
         }
         let cost = choice.cost;
         for (const [j, other] of chosen.entries()) {
-          if (j !== i && other && overlaps(choice.box, other.box, gap)) {
+          // A number gives way to what is wrong, and not the other way round.
+          if (j !== i && other && (w.role !== "callout" || order[j]!.w.role === "callout") && overlaps(choice.box, other.box, gap)) {
             // The first rounds push the others away; later ones give way more and more.
             cost += onTop / 20 + (round * onTop) / rounds;
             if (cost >= least) {
@@ -152,14 +160,14 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
   const length = lengthOf(curve);
   const out = crowd.away?.[w.edge] ?? outward(curve, crowd.centre);
   const found: Candidate[] = [];
-  const add = (t: number, side: number, cost: number): void => {
+  const add = (t: number, side: number, cost: number, far = 0): void => {
     const at = pointAt(curve, t);
     const along = tangentAt(curve, t);
     // The side of the whole edge, turned with the curve.
     const turned = { x: along.y, y: -along.x };
     const same = turned.x * out.x + turned.y * out.y >= 0 ? 1 : -1;
     const normal = { x: turned.x * same * side, y: turned.y * same * side };
-    const off = reach(w, normal) + beside[w.role];
+    const off = reach(w, normal) + beside[w.role] + far;
     const box = { x: at.x + normal.x * off, y: at.y + normal.y * off, width: w.width, height: w.height };
     found.push({ box, cost: cost + costOf(box, w, crowd, lines) });
   };
@@ -178,15 +186,25 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
       }
     }
   } else {
-    const preferred = w.role === "callout" ? 1 : -1;
+    // On a phone with many Macs there is no room but in the middle, beside a sign that may be there.
+    for (const below of w.role === "callout" ? [0, 1, -1] : []) {
+      const box = { x: crowd.centre.x, y: crowd.centre.y + below * (w.height / 2 + 20), width: w.width, height: w.height };
+      found.push({ box, cost: lastResort + costOf(box, w, crowd, lines) });
+    }
+    const half = { ...pointAt(curve, 0.5), width: crossing, height: crossing };
+    const crossed = lines.some((points, i) => i !== w.edge && points.some((p, k) => k > 0 && touches(points[k - 1]!, p, half)));
+    const begin = crossed && w.role !== "callout" ? aside : 0.5;
+    const preferred = w.role === "callout" && !crowd.away?.[w.edge] ? -1 : 1;
     for (let step = 0; step <= 14; step++) {
       const shift = (step * 9) / length;
-      if (shift > 0.34) {
+      if (shift > begin - 0.16) {
         break;
       }
-      for (const t of step === 0 ? [0.5] : [0.5 - shift, 0.5 + shift]) {
-        add(t, preferred, step);
-        add(t, -preferred, step + otherSide);
+      for (const t of step === 0 ? [begin] : [begin - shift, begin + shift]) {
+        for (const far of w.role === "callout" ? further : [0]) {
+          add(t, preferred, step + far, far);
+          add(t, -preferred, step + far + otherSide, far);
+        }
       }
     }
   }

@@ -32,6 +32,8 @@ export interface SceneNode {
 export interface SceneLine extends Line {
   /** The sizes of its labels. */
   labels: Partial<Record<Role, Size>>;
+  /** The sizes of the most that it may come to have: the drawing's size goes by these, so that no number moves a Mac. */
+  reserve: Partial<Record<Role, Size>>;
   /** How many signs stand on it: one for trouble, one for each hub. */
   signs: number;
   /** The width of its line, which the heads go by. */
@@ -83,8 +85,9 @@ export const guestSize: Size = { width: 112, height: 44 };
 export const signSize = 22;
 const signStep = 30;
 
-/** The room left free at the rim: labels stand there too. */
-const rim = { width: 10, height: 18 };
+/** The room left free at the rim: labels stand there too, also beside the outer one of two edges. */
+const rim = { width: 36, height: 18 };
+const rimOfPhone = 10;
 
 /** How small the drawing gets so that all labels find their places. */
 const growth: readonly number[] = [1, 1.1, 1.22, 1.36, 1.52, 1.7];
@@ -103,7 +106,7 @@ export function worldOf(window: Size, nodes: number, density: Density): Size {
 /** The room that the middles of Macs have in a world. */
 export function roomOf(world: Size, density: Density): Size {
   return {
-    width: Math.max(1, world.width - density.node.width - 2 * rim.width),
+    width: Math.max(1, world.width - density.node.width - 2 * (density.terse ? rimOfPhone : rim.width)),
     height: Math.max(1, world.height - density.node.height - 2 * rim.height),
   };
 }
@@ -127,13 +130,14 @@ export function placeOf(at: Point, world: Size, density: Density): Point {
 /** Makes the drawing, and makes it smaller until all labels find a place, as far as they stay readable. */
 export function sceneOf(input: SceneInput): Scene {
   const base = worldOf(input.window, input.nodes.length, input.density);
+  const reserved = { ...input, lines: input.lines.map((line) => ({ ...line, labels: line.reserve })) };
   let best: Scene | undefined;
   for (const factor of growth) {
     const world = { width: base.width * factor, height: base.height * factor };
     if (best && input.window.width / world.width < (input.density.terse ? leastTerse : leastScale)) {
       break;
     }
-    const scene = sceneIn(input, world);
+    const scene = sceneIn(reserved, world);
     if (!best || scene.dropped < best.dropped) {
       best = scene;
     }
@@ -141,7 +145,7 @@ export function sceneOf(input: SceneInput): Scene {
       break;
     }
   }
-  return best!;
+  return input.lines.every((line) => line.labels === line.reserve) ? best! : sceneIn(input, best!.world);
 }
 
 /** Makes the drawing in a world of a size. */

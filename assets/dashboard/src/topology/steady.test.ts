@@ -51,6 +51,13 @@ describe("settle", () => {
     ]);
   });
 
+  it("says one speed of two that are within two percent, and does not waver", () => {
+    const back = (bits: number) => [cable("a", "b", { forwardBitsPerS: 100e9, backwardBitsPerS: bits })];
+    expect(play([0, back(97.5e9)], [1, back(98.5e9)], [2, back(97.5e9)], [3, back(96.5e9)], [4, back(97.5e9)]).map((d) => d?.even)).toEqual([
+      false, true, true, false, false,
+    ]);
+  });
+
   it("holds a type that goes to and fro, and its numbers with it", () => {
     const rdma = cable("a", "b", { type: "rdma", forwardBitsPerS: 74.8e9 });
     const drawn = play([0, [good]], [5, [rdma]], [6, [good]], [7, [rdma]], [8, [good]], [7 + typeHold - 1, [good]], [7 + typeHold, [good]]);

@@ -22,6 +22,8 @@ export interface Drawn {
   typeAt: number;
   /** The link as it was when the type was its own: it has the numbers. */
   numbers: ModelLink;
+  /** Whether both ways of these are as fast: one speed says both. */
+  even: boolean;
   verdict: DrawnVerdict;
   /** When it became so, or was so again after something better, in ms. */
   verdictAt: number;
@@ -51,6 +53,10 @@ export const typeHold = 2_000;
 export const silentHold = 10_000;
 /** How long a pulled cable is drawn as such. */
 export const goneHold = 5_000;
+
+/** By how much of the faster one two ways may differ that count as the same, and that go on counting so. */
+const evenWithin = 0.02;
+const stillEvenWithin = 0.03;
 
 /** How much a verdict is trouble. What is not measured is none. */
 const trouble: Readonly<Record<string, number>> = { good: 0, unknown: 0, slow: 1, bad: 2, down: 3, gone: 3 };
@@ -83,18 +89,23 @@ export function settle(
     }
     const goneAt = was.goneAt ?? now;
     if (now < goneAt + goneHold) {
-      drawn.set(id, { link: was.link, because: was.link, type: was.type, typeAt: was.typeAt, numbers: was.numbers, verdict: "gone", verdictAt: goneAt, goneAt });
+      drawn.set(id, { link: was.link, because: was.link, type: was.type, typeAt: was.typeAt, numbers: was.numbers, even: was.even, verdict: "gone", verdictAt: goneAt, goneAt });
       due = Math.min(due, goneAt + goneHold);
     }
   }
   return due === Infinity ? { drawn } : { drawn, due };
 }
 
+function isEven(link: ModelLink, was: boolean): boolean {
+  const { forwardBitsPerS: there, backwardBitsPerS: back } = link;
+  return there !== undefined && back !== undefined && Math.abs(there - back) <= (was ? stillEvenWithin : evenWithin) * Math.max(there, back);
+}
+
 function step(was: Drawn | undefined, link: ModelLink, now: number): Drawn {
   if (!was) {
-    return { link, because: link, numbers: link, type: link.type, typeAt: -Infinity, verdict: link.verdict, verdictAt: -Infinity };
+    return { link, because: link, numbers: link, even: isEven(link, false), type: link.type, typeAt: -Infinity, verdict: link.verdict, verdictAt: -Infinity };
   }
-  const next: Drawn = { link, because: was.because, numbers: was.numbers, type: was.type, typeAt: was.typeAt, verdict: was.verdict, verdictAt: was.verdictAt };
+  const next: Drawn = { link, because: was.because, numbers: was.numbers, even: was.even, type: was.type, typeAt: was.typeAt, verdict: was.verdict, verdictAt: was.verdictAt };
   const silent = was.nextType?.type === "unknown" ? was.nextType.due : now + silentHold;
   const typeDue = link.type === "unknown" ? silent : was.typeAt + typeHold;
   if (link.type === was.type) {
@@ -107,6 +118,7 @@ function step(was: Drawn | undefined, link: ModelLink, now: number): Drawn {
   } else {
     next.nextType = { type: link.type, due: typeDue };
   }
+  next.even = isEven(next.numbers, was.even);
 
   const worse = troubleOf(link.verdict) - troubleOf(was.verdict);
   const verdictDue = link.verdict === "unknown" ? (was.nextVerdict?.due ?? now + betterHold) : was.verdictAt + betterHold;

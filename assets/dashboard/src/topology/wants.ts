@@ -56,14 +56,15 @@ export function sceneLines(drawn: readonly Drawn[], density: Density, asked: Rea
       b: d.link.b ?? guestOf(d.link.id),
       index,
       parallel: count.get(pair) ?? 1,
-      labels: labelsOf(d, density, density.labelled || asked.has(d.link.id)),
+      ...labelsOf(d, density, density.labelled || asked.has(d.link.id)),
       signs: (trouble ? 1 : 0) + d.link.hubs.length,
       stroke: strokeOf(d.type).width,
     };
   });
 }
 
-function labelsOf(d: Drawn, density: Density, numbers: boolean): Partial<Record<Role, Size>> {
+/** What stands beside an edge, and what has to find room there whatever is measured. */
+function labelsOf(d: Drawn, density: Density, numbers: boolean): Pick<SceneLine, "labels" | "reserve"> {
   const labels: Partial<Record<Role, Size>> = {};
   const size = density.label;
   const height = size + 4;
@@ -72,21 +73,22 @@ function labelsOf(d: Drawn, density: Density, numbers: boolean): Partial<Record<
     labels.callout = calloutSize(callout.title, callout.detail, density);
   }
   if (!numbers) {
-    return labels;
+    return { labels, reserve: labels };
   }
   const texts = textsOf(d);
   // A cable keeps room for its speeds before they are measured, so that nothing moves when they are.
   const soon = d.link.receptacleA !== undefined && d.link.b !== undefined && d.verdict !== "gone" && d.verdict !== "down";
   const speed = { width: textWidth(widestSpeed, size, true) + 4, height };
-  if (soon || texts.forward !== undefined) {
+  const both: Partial<Record<Role, Size>> = { ...labels, both: { width: speed.width, height: texts.latency === undefined ? height : 2 * size + 6 } };
+  if (soon || texts.both !== undefined || texts.forward !== undefined) {
     labels.forward = speed;
   }
-  if (soon || texts.backward !== undefined) {
+  if (soon || texts.both !== undefined || texts.backward !== undefined) {
     labels.backward = speed;
   }
   if (texts.latency !== undefined && !(callout && d.numbers.latencyUs === undefined)) {
     const width = d.numbers.latencyUs === undefined ? textWidth(texts.latency, size) : textWidth(widestDelay, size);
     labels.latency = { width: width + 4, height };
   }
-  return labels;
+  return { labels: texts.both === undefined ? labels : both, reserve: labels };
 }

@@ -1,6 +1,6 @@
 /**
  * Made-up clusters for the gallery, by the words of its address: shape (ring,
- * mesh, star, chain), n, kind, bad (which cable is slow), double (two cables a
+ * mesh, star, chain), n, kind, bad (which cables are slow, by commas), double (two cables a
  * pair), hub, network, away, guest, jobs.
  *
  * @module
@@ -65,7 +65,7 @@ export function linksOf(words: URLSearchParams): ModelLink[] {
   const names = namesOf(count);
   const shape = (words.get("shape") ?? "ring") as Cabling;
   const kind = (words.get("kind") ?? "rdma") as api.LinkKind;
-  const bad = Number(words.get("bad") ?? -1);
+  const bad = (words.get("bad") ?? "-1").split(",").map(Number);
   const reason = (words.get("why") ?? "link_below_ports") as api.Reason;
   const links: ModelLink[] = [];
   pairsOf(shape, names).forEach(([a, b], i) => {
@@ -76,7 +76,7 @@ export function linksOf(words: URLSearchParams): ModelLink[] {
       forwardBitsPerS: speed, backwardBitsPerS: back,
       negotiatedForwardBitsPerS: 80e9, negotiatedBackwardBitsPerS: 80e9,
     };
-    if (i === bad) {
+    if (bad.includes(i)) {
       Object.assign(more, {
         verdict: words.get("verdict") ?? "slow", reasons: [reason], type: "tb5", forwardBitsPerS: 31.2e9, backwardBitsPerS: 29.8e9, latencyUs: 171,
         negotiatedForwardBitsPerS: 40e9, negotiatedBackwardBitsPerS: 40e9,
