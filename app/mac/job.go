@@ -3,7 +3,6 @@ package mac
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -45,13 +44,4 @@ func (b bundle) refused(err error) error {
 
 // jobByHand gives launchd the daemon's job as a package for Macs without a screen
 // does, with the program by its whole path.
-func (b bundle) jobByHand() string {
-	const job = packagePlist
-	return strings.Join([]string{
-		"sudo /bin/cp " + shellQuoted(filepath.Join(b.Path, "Contents/Library/LaunchDaemons", daemonPlist)) + " " + job,
-		"sudo /usr/bin/plutil -remove BundleProgram " + job,
-		"sudo /usr/bin/plutil -insert Program -string " + shellQuoted(filepath.Join(b.Path, "Contents/MacOS/fulmend")) + " " + job,
-		"sudo /bin/launchctl enable system/" + api.DaemonLabel,
-		"sudo /bin/launchctl bootstrap system " + job,
-	}, " && ")
-}
+func (b bundle) jobByHand() string { return "sudo " + shellQuoted(b.tool()) + " install --system" }
