@@ -276,7 +276,7 @@ export type DaemonMode = "system" | "user";
  * - rdma_changed: A cable that has become ready for RDMA, or no longer is.
  * - condition_raised: A condition that holds now.
  * - condition_cleared: A condition that holds no longer.
- * - job_changed: A job that is new, or in another phase.
+ * - job_changed: A job that was submitted, runs, is tried again, or has ended.
  */
 export type EventKind = "node_joined" | "node_reached" | "node_lost" | "node_left" | "cable_plugged" | "cable_pulled" | "cable_changed" | "rdma_changed" | "condition_raised" | "condition_cleared" | "job_changed";
 
