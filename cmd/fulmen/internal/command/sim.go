@@ -29,6 +29,8 @@ KEY and VALUE of a Mac:
   rdma               off, on, on_after_restart
   memory.used        a size, such as 96 GB
   memory.pressure    normal, warning, critical
+  gpu_use            0 to 1
+  watts, celsius     of the Mac, such as 61.5; of its hottest sensor
   thermal            nominal, fair, serious, critical
   power              ac, battery, ups
   battery            0 to 1
