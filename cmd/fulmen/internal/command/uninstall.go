@@ -75,6 +75,9 @@ func (r *run) uninstall(ctx context.Context, f uninstalling) error {
 	if err := r.fulmendSays(ctx, &found.plan, append([]string{"uninstall"}, f.deleteArgs()...)...); err != nil {
 		return err
 	}
+	if file, err := os.Stat(client.APIFilePath(r.Environment)); err == nil {
+		found.plan.Items = append(found.plan.Items, api.UninstallItem{Kind: api.UninstallConfiguration, Path: client.APIFilePath(r.Environment), Bytes: file.Size()})
+	}
 	c, err := r.connect(ctx)
 	switch {
 	case err == nil:

@@ -114,7 +114,7 @@ func (n Names) pathVerdict(r api.LinkRow) string {
 
 // paths writes the table of paths, measured or not.
 func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
-	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "UP", "DOWN", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT"}
+	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "THERE", "BACK", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT"}
 	if areAlike(rows, func(r api.LinkRow) any { from, to := in.of(r); return [2]string{from, to} }) {
 		heading[4] = "ADDRESS"
 	}
