@@ -4,16 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"fulmen/daemon/api"
 )
 
 const (
-	// daemonPlist is the file of launchd in Contents/Library/LaunchDaemons of the bundle.
-	daemonPlist = api.DaemonLabel + ".plist"
-	// packagePlist is where a package for Macs without a screen registers the daemon.
-	packagePlist = "/Library/LaunchDaemons/" + daemonPlist
-
 	// serviceErrors is the domain of SMAppService's errors, and invalidSignature is
 	// kSMErrorInvalidSignature of SMErrors.h in ServiceManagement.
 	serviceErrors    = "SMAppServiceErrorDomain"

@@ -27,7 +27,7 @@ func cables(before, after Moment) []Entry {
 	}
 	plugged, pulled := missing(is, was), missing(was, is)
 	for _, c := range plugged {
-		if !learned(c, pulled) && !isNews(before, c) {
+		if !learned(c, pulled) && !isJustKnown(before, c) {
 			report(after, c, api.EventCablePlugged, api.SeverityInfo, "Cable plugged: ", ".")
 		}
 	}
@@ -80,9 +80,9 @@ func verdictWords(v api.LinkVerdict) string {
 	return " does not work as it should."
 }
 
-// isNews reports whether a cable is one of Macs that have only just become known: nobody
+// isJustKnown reports whether a cable is one of Macs that have only just become known: nobody
 // has plugged it now.
-func isNews(before Moment, c api.Cable) bool {
+func isJustKnown(before Moment, c api.Cable) bool {
 	return !slices.ContainsFunc(c.Ends, func(e api.CableEnd) bool {
 		return slices.ContainsFunc(before.Nodes, func(n api.NodeView) bool { return n.Node == e.End.Node })
 	})

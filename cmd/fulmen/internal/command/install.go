@@ -38,7 +38,7 @@ func (r *run) install(ctx context.Context, dryRun bool, args []string) error {
 		args = append(args, "-write")
 	}
 	var plan api.InstallPlan
-	if err := r.fulmendSays(ctx, &plan, args...); err != nil {
+	if err := r.askFulmend(ctx, &plan, args...); err != nil {
 		return err
 	}
 	if !dryRun {

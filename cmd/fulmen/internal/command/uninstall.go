@@ -72,7 +72,7 @@ type onMachine struct {
 
 func (r *run) uninstall(ctx context.Context, f uninstalling) error {
 	var found onMachine
-	if err := r.fulmendSays(ctx, &found.plan, append([]string{"uninstall"}, f.deleteArgs()...)...); err != nil {
+	if err := r.askFulmend(ctx, &found.plan, append([]string{"uninstall"}, f.deleteArgs()...)...); err != nil {
 		return err
 	}
 	if file, err := os.Stat(client.APIFilePath(r.Environment)); err == nil {
@@ -121,9 +121,9 @@ func (f uninstalling) deleteArgs() []string {
 	return nil
 }
 
-// fulmendSays runs the daemon's program, which knows where everything is, also where
+// askFulmend runs the daemon's program, which knows where everything is, also where
 // the daemon does not run, and reads what it prints.
-func (r *run) fulmendSays(ctx context.Context, into any, args ...string) error {
+func (r *run) askFulmend(ctx context.Context, into any, args ...string) error {
 	var out bytes.Buffer
 	noInput := *r
 	noInput.In = nil // what a person types is for this program
@@ -261,7 +261,7 @@ func (r *run) takeAway(ctx context.Context, f uninstalling, found onMachine) err
 	if path != "" {
 		_ = os.Remove(path) // the token in it is of no use any more
 	}
-	if err := r.fulmendSays(ctx, &result, append([]string{"uninstall", "-remove"}, f.deleteArgs()...)...); err != nil {
+	if err := r.askFulmend(ctx, &result, append([]string{"uninstall", "-remove"}, f.deleteArgs()...)...); err != nil {
 		return err
 	}
 	done := uninstalled{Changes: found.changes, Left: found.members > 1, Result: &result}
