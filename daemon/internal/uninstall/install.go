@@ -110,14 +110,16 @@ func (o Options) bootedOut(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, bootedOutWithin)
 	defer cancel()
 	_, job := o.job()
-	for o.does(ctx, launchctl("print", job)) == nil {
+	for ctx.Err() == nil {
+		if o.does(ctx, launchctl("print", job)) != nil && ctx.Err() == nil {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
-			return api.Errorf(api.ReasonDeadline, job, "launchd did not end %s within %s.", job, bootedOutWithin)
 		case <-time.After(bootedOutEvery):
 		}
 	}
-	return nil
+	return api.Errorf(api.ReasonDeadline, job, "launchd did not end %s within %s.", job, bootedOutWithin)
 }
 
 // mayInstall refuses where something else starts the daemon, or nothing can.

@@ -28,6 +28,7 @@ type machine struct {
 	units    int
 	did      []string // what changed something
 	isApps   bool     // the app has registered it
+	lingers  bool     // launchd has not dropped yet what it was to end
 }
 
 func newMachine(t *testing.T, system string, mode api.DaemonMode) *machine {
@@ -57,7 +58,16 @@ func (m *machine) run(_ context.Context, name string, args ...string) error {
 	}
 	units := strings.Join(m.Options.units(), " ")
 	domain, job := m.Options.job()
+	if m.lingers && command+" "+rest == "print "+job {
+		m.lingers = false // it ends only now
+		return nil
+	}
 	switch command + " " + rest {
+	case "bootstrap " + domain + " " + m.Options.serviceFile():
+		if m.lingers {
+			return errors.New("operation already in progress")
+		}
+		m.loaded, m.enabled = true, true
 	case "print system/org.fulmen.daemon":
 		if !m.isApps && (m.Options.isUsers() || !m.loaded) {
 			return errors.New("there is none")
@@ -67,9 +77,7 @@ func (m *machine) run(_ context.Context, name string, args ...string) error {
 			return errors.New("there is none")
 		}
 	case "bootout " + job:
-		m.loaded, m.enabled = false, false
-	case "bootstrap " + domain + " " + m.Options.serviceFile():
-		m.loaded, m.enabled = true, true
+		m.loaded, m.enabled, m.lingers = false, false, true
 	case "disable --now " + units:
 		m.enabled = false
 	case "enable --now " + units:
