@@ -91,6 +91,11 @@ func TestInstall(t *testing.T) {
 				job, err := plist.Parse(text)
 				is.NoErr(err)
 				is.Equal(job.(map[string]any)["BundleProgram"], nil)
+				sockets := job.(map[string]any)["Sockets"].(map[string]any)
+				is.Equal(len(sockets), map[bool]int{true: 1, false: 2}[m.isUsers()]) // the port is the machine's
+				if m.isUsers() {
+					is.Equal(sockets[api.ActivationUnix].(map[string]any)["SockPathName"], filepath.Join(m.Folders.Runtime, api.SocketFile))
+				}
 			}
 
 			plan, err = m.install(true)
