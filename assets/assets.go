@@ -1,5 +1,6 @@
 // Package assets holds what programs carry inside them: the dashboard as it is
-// served, and the pictures of the menu bar and of the app.
+// served, the pictures of the menu bar and of the app, and what launchd and systemd
+// start the daemon with.
 //
 // The dashboard is what `make build` makes of its sources; in a build without
 // Node there is none, and the daemon shows a plain page in its place.
@@ -25,6 +26,9 @@ var dashboard embed.FS
 //go:embed icons/*.png
 var icons embed.FS
 
+//go:embed launchd/*.plist systemd
+var services embed.FS
+
 // Dashboard are index.html, the folder assets, and beside each file that shrinks
 // the same under gzip with .gz behind its name; nil where none was built in.
 func Dashboard() fs.FS {
@@ -47,3 +51,7 @@ func MenuIcon(state string) []byte {
 	}
 	return picture
 }
+
+// Service is a file with which launchd or systemd start the daemon, such as
+// systemd/fulmend.service.
+func Service(name string) ([]byte, error) { return services.ReadFile(name) }

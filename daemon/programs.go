@@ -105,12 +105,36 @@ func GetModel(in io.Reader, _ io.Writer) error {
 	return hub.Get(in, reports)
 }
 
+// Install has launchd or systemd start the daemon, that of the account or, as root, of
+// the machine; without write it only says how. It writes one JSON object, an install
+// plan.
+func Install(ctx context.Context, isSystem, write bool, out io.Writer) error {
+	environment := home.Process()
+	uid := environment.UID
+	if isSystem {
+		environment.UID = 0
+	}
+	o, err := uninstallHere(environment)
+	if err != nil {
+		return err
+	}
+	o.UID = uid
+	plan, err := uninstall.Install(ctx, o, write)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(plan)
+}
+
 // Uninstall says what Fulmen has left on this machine and what would become of it,
 // or, where it is to be removed, takes it away. It writes one JSON object: an
 // uninstall plan, or what has become of it. No daemon runs meanwhile, or it ends
 // with the service that keeps it.
 func Uninstall(ctx context.Context, remove, deleteOutput bool, out io.Writer) error {
 	o, err := uninstallHere(home.Process())
+	if err == nil {
+		err = o.CheckOwner()
+	}
 	if err != nil {
 		return err
 	}
@@ -125,7 +149,7 @@ func Uninstall(ctx context.Context, remove, deleteOutput bool, out io.Writer) er
 	return json.NewEncoder(out).Encode(result)
 }
 
-// uninstallHere is what is uninstalled by somebody in an environment.
+// uninstallHere is what is installed or uninstalled by somebody in an environment.
 func uninstallHere(environment api.Environment) (uninstall.Options, error) {
 	return uninstall.Here(environment, func(path string) int { return rdma.UndoFile{Path: path}.Open() }, systemPlatform)
 }

@@ -3,18 +3,10 @@ package mac
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
-
-	"fulmen/daemon/api"
 )
 
 const (
-	// daemonPlist is the file of launchd in Contents/Library/LaunchDaemons of the bundle.
-	daemonPlist = api.DaemonLabel + ".plist"
-	// packagePlist is where a package for Macs without a screen registers the daemon.
-	packagePlist = "/Library/LaunchDaemons/" + daemonPlist
-
 	// serviceErrors is the domain of SMAppService's errors, and invalidSignature is
 	// kSMErrorInvalidSignature of SMErrors.h in ServiceManagement.
 	serviceErrors    = "SMAppServiceErrorDomain"
@@ -45,13 +37,4 @@ func (b bundle) refused(err error) error {
 
 // jobByHand gives launchd the daemon's job as a package for Macs without a screen
 // does, with the program by its whole path.
-func (b bundle) jobByHand() string {
-	const job = packagePlist
-	return strings.Join([]string{
-		"sudo /bin/cp " + shellQuoted(filepath.Join(b.Path, "Contents/Library/LaunchDaemons", daemonPlist)) + " " + job,
-		"sudo /usr/bin/plutil -remove BundleProgram " + job,
-		"sudo /usr/bin/plutil -insert Program -string " + shellQuoted(filepath.Join(b.Path, "Contents/MacOS/fulmend")) + " " + job,
-		"sudo /bin/launchctl enable system/" + api.DaemonLabel,
-		"sudo /bin/launchctl bootstrap system " + job,
-	}, " && ")
-}
+func (b bundle) jobByHand() string { return "sudo " + shellQuoted(b.tool()) + " install --system" }

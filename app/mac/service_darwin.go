@@ -8,6 +8,13 @@ import (
 	"fulmen/daemon/api"
 )
 
+const (
+	// daemonPlist is the file of launchd in Contents/Library/LaunchDaemons of the bundle.
+	daemonPlist = api.DaemonLabel + ".plist"
+	// packagePlist is where a package, or fulmen install, registers the daemon.
+	packagePlist = "/Library/LaunchDaemons/" + daemonPlist
+)
+
 // service is an SMAppService, ServiceManagement, macOS 13 and newer; from
 // SMAppService.h:
 //

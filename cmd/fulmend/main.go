@@ -58,6 +58,8 @@ func command(args []string) error {
 		return runEnd(daemon.ReceiveModel, args)
 	case "models-get": // the process that gets a model from Hugging Face; people do not call it
 		return runEnd(daemon.GetModel, args)
+	case "install":
+		return runInstall(args[1:], os.Stdout)
 	case "uninstall":
 		return runUninstall(args[1:], os.Stdout)
 	case "verbs": // a child of the daemon, which asks the RDMA library and is ended where that does not answer
@@ -152,6 +154,19 @@ func runShim(args []string) error {
 	}
 	program = filepath.Join(filepath.Dir(program), "fulmen-shim")
 	return &fs.PathError{Op: "execute", Path: program, Err: syscall.Exec(program, append([]string{program}, args...), os.Environ())}
+}
+
+// runInstall has the system start the daemon, for fulmen install.
+func runInstall(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("fulmend install", flag.ContinueOnError)
+	system := flags.Bool("system", false, "for the whole machine, as root is without it")
+	write := flags.Bool("write", false, "do it; without this flag it is only listed")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return daemon.Install(ctx, *system, *write, out)
 }
 
 // runUninstall lists or removes what Fulmen has left on this machine, for fulmen

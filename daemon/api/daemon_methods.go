@@ -313,6 +313,22 @@ const (
 	LaunchdSocket = "/var/run/fulmen.sock"
 )
 
+// InstallPlan is what has the system start the daemon: what `fulmend install` prints.
+type InstallPlan struct {
+	// Files are written first.
+	Files []InstallFile `json:"files"`
+	// Commands are run then, in this order.
+	Commands []string `json:"commands"`
+}
+
+// InstallFile is a file of launchd or systemd.
+type InstallFile struct {
+	// Path is where.
+	Path string `json:"path"`
+	// IsCurrent says that it was there already, as it is to be.
+	IsCurrent bool `json:"current"`
+}
+
 // UninstallPlan is what Fulmen has left on a machine, and what becomes of it: what
 // `fulmend uninstall` prints.
 type UninstallPlan struct {

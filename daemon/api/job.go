@@ -404,7 +404,7 @@ type Program struct {
 	Prepare []string `json:"prepare,omitempty"`
 	// PrepareInputs are the files whose contents decide whether Prepare is run again.
 	PrepareInputs []string `json:"prepare_inputs,omitempty"`
-	// Stdin says which ranks read the client's input.
+	// Stdin says which ranks read the client's input; a request may leave it out: none.
 	Stdin StdinTarget `json:"stdin"`
 	// Terminal gives rank 0 a pseudo-terminal.
 	Terminal bool `json:"terminal,omitempty"`
@@ -430,14 +430,14 @@ type Placement struct {
 	ExcludedNodes []NodeID `json:"excluded_nodes,omitempty"`
 	// Rank0 is the node of rank 0; empty = the one that most others can dial, of equals the submitter's.
 	Rank0 NodeID `json:"rank0,omitempty"`
-	// Backend is how the ranks talk.
+	// Backend is how the ranks talk; a request may leave it out: auto.
 	Backend Backend `json:"backend"`
 	// MemoryBytes is what each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together.
 	// 0 of a job with a model: its weights and 10 % of them, divided, and 1 GiB a rank.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 	// ShareBy gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given.
 	ShareBy ShareBasis `json:"per_node,omitempty"`
-	// GPU is how each rank gets the GPU.
+	// GPU is how each rank gets the GPU; a request may leave it out: exclusive.
 	GPU GPUShare `json:"gpu"`
 	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.
 	Networks []string `json:"networks,omitempty"`

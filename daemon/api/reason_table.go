@@ -709,7 +709,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonRDMADeviceTooSmall, Code: CodeExhausted, Text: "The RDMA device cannot have as many queue pairs, protection domains or memory regions as the job needs.", Remedy: "Run fewer ranks behind one hub, connect the Macs by cables of their own, or use --backend ring."},
 		{Reason: ReasonJACCLMissing, Code: CodeUnsupported, Unknown: true, Text: "This build of MLX has no JACCL.", Remedy: "Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none.", Command: "fulmen env"},
 		{Reason: ReasonPrincipalUnmapped, Code: CodeDenied, Text: "No account has been chosen on the Mac for this person's jobs.", Remedy: "On that Mac, run `fulmen users map WHO ACCOUNT`.", Command: "fulmen users"},
-		{Reason: ReasonAccountForbidden, Code: CodeDenied, Text: "Jobs never run as this account.", Remedy: "Map the person to an account other than root.", Command: "fulmen users"},
+		{Reason: ReasonAccountForbidden, Code: CodeDenied, Text: "Jobs never run as this account.", Remedy: "Map the person to an account other than root, with a home folder.", Command: "fulmen users"},
 		{Reason: ReasonJobsNotShared, Code: CodeDenied, Text: "The Mac does not accept jobs of others.", Remedy: "Allow it there: `fulmen sharing set jobs=mapped`.", Command: "fulmen sharing"},
 		{Reason: ReasonModelsNotShared, Code: CodeDenied, Text: "The Mac does not let people of other Macs read its models.", Remedy: "Allow it there: `fulmen sharing set models=mapped`, or `models=members` for what is public.", Command: "fulmen sharing"},
 		{Reason: ReasonOnBattery, Code: CodePrecondition, Text: "The Mac accepts jobs on power only.", Remedy: "Connect power.", Command: "fulmen sharing"},

@@ -184,7 +184,7 @@ const (
 	EventConditionRaised EventKind = "condition_raised"
 	// EventConditionCleared is a condition that holds no longer.
 	EventConditionCleared EventKind = "condition_cleared"
-	// EventJobChanged is a job that is new, or in another phase.
+	// EventJobChanged is a job that was submitted, runs, is tried again, or has ended.
 	EventJobChanged EventKind = "job_changed"
 )
 

@@ -28,6 +28,12 @@ describe("a Mac that asks", () => {
     expect(await page.locator(`${entry} a.button`).first().getAttribute("href")).toContain(guest.id);
     expect(await inaccessible(page)).toEqual([]);
     await picture(page, "pairing-inbox");
+    await page.evaluate(() => {
+      location.hash = "/jobs";
+    });
+    await see(page, "[data-asking]:has-text('1 Mac asks to join')"); // on every other page
+    await page.click("[data-asking] a");
+    await see(page, entry);
 
     await done(cluster.fulmen("studio-1", ["pair", "--answer", guest.id], `${code}\n`));
     await page.waitForSelector(entry, { state: "detached" });

@@ -19,7 +19,7 @@ import (
 
 // untraveled are structs with tags that no message carries; fulmen and fulmend
 // uninstall tell each other theirs without the daemon.
-var untraveled = []string{"ReasonInfo", "UninstallPlan", "UninstallItem", "UninstallResult", "UninstallFailure"}
+var untraveled = []string{"ReasonInfo", "InstallPlan", "InstallFile", "UninstallPlan", "UninstallItem", "UninstallResult", "UninstallFailure"}
 
 // Every field with a json tag in the source of daemon/api is a property of its
 // struct, looked for in the source and not by the generator's own way.

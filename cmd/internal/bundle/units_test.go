@@ -75,24 +75,34 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 		t.Skip("no systemd-analyze here")
 	}
 	folder := t.TempDir()
-	units, err := filepath.Glob(filepath.Join(unitFolder, "*"))
+	units, err := filepath.Glob(filepath.Join(unitFolder, "fulmend*"))
 	is.NoErr(err)
 	is.Equal(len(units), 3)
-	var copies []string
-	for _, unit := range units {
+	ofUser, err := filepath.Glob(filepath.Join(unitFolder, "user", "fulmend*"))
+	is.NoErr(err)
+	is.Equal(len(ofUser), 2)
+	is.NoErr(os.Mkdir(filepath.Join(folder, "user"), 0o755))
+	var copies, copiesOfUser []string
+	for _, unit := range append(units, ofUser...) {
 		text, err := os.ReadFile(unit)
 		is.NoErr(err)
 		// The program is not installed here; whether one is there is looked at too.
 		text = bytes.Replace(text, []byte("ExecStart=/opt/fulmen/build/bin/fulmend"), []byte("ExecStart=/bin/true"), 1)
-		to := filepath.Join(folder, filepath.Base(unit))
+		name, err := filepath.Rel(unitFolder, unit)
+		is.NoErr(err)
+		to := filepath.Join(folder, name)
 		is.NoErr(os.WriteFile(to, text, 0o644))
-		copies = append(copies, to)
+		if filepath.Dir(name) == "user" {
+			copiesOfUser = append(copiesOfUser, to)
+		} else {
+			copies = append(copies, to)
+		}
 	}
 	analyzed := func(args ...string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, analyze, args...)
-		cmd.Env = append(os.Environ(), "SYSTEMD_UNIT_PATH="+folder+":", "SYSTEMD_LOG_LEVEL=warning")
+		cmd.Env = append(os.Environ(), "SYSTEMD_UNIT_PATH="+folder+":", "SYSTEMD_LOG_LEVEL=warning", "XDG_RUNTIME_DIR="+folder)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("systemd-analyze %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -100,6 +110,7 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 		return string(out)
 	}
 	out := analyzed(append([]string{"verify", "--man=no"}, copies...)...)
+	out += analyzed(append([]string{"verify", "--man=no", "--user"}, copiesOfUser...)...)
 	for line := range strings.Lines(out) {
 		if strings.Contains(line, "fulmen") {
 			t.Error(line)

@@ -3,7 +3,6 @@ package event
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"fulmen/daemon/api"
 )
@@ -131,8 +130,14 @@ func jobs(before, after Moment) []Entry {
 		case api.JobBackoff:
 			severity = api.SeverityWarning
 		}
-		phase := strings.ReplaceAll(string(j.Phase), "_", " ")
-		what := " (" + string(j.Job) + "): " + phase + "." // of several with one name
+		became := jobWords(j.Phase)
+		if !known {
+			became = cmp.Or(became, jobWords(api.JobQueued))
+		}
+		if became == "" {
+			continue // on its way
+		}
+		what := " (" + string(j.Job) + ") " + became // of several with one name
 		e := Entry{Principal: j.Principal, Private: j.Name + what,
 			Event: api.Event{Kind: api.EventJobChanged, Severity: severity, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Text: j.PublicName + what}}
 		if j.Message != "" {
@@ -142,4 +147,26 @@ func jobs(before, after Moment) []Entry {
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Job, b.Job) })
 	return out
+}
+
+// jobWords says what has become of a job; empty for what it only passes through.
+func jobWords(phase api.JobPhase) string {
+	switch phase {
+	case api.JobQueued:
+		return "was submitted."
+	case api.JobRunning:
+		return "runs."
+	case api.JobBackoff:
+		return "did not run, and is tried again."
+	case api.JobHomeLost:
+		return "is in doubt: the Mac that leads it does not answer."
+	case api.JobSucceeded:
+		return "succeeded."
+	case api.JobFailed:
+		return "failed."
+	case api.JobStopped:
+		return "was stopped."
+	case api.JobPlacing, api.JobStarting, api.JobHandshake, api.JobEnding:
+	}
+	return ""
 }

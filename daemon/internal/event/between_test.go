@@ -69,6 +69,10 @@ func TestBetween(t *testing.T) {
 		{name: "pulled", change: func(m *Moment) { m.Cables = nil }, want: []string{"cable_pulled warning Cable pulled: mini:3 to studio:1."}},
 		{name: "plugged", before: func(m *Moment) { m.Cables = nil }, want: []string{"cable_plugged info Cable plugged: mini:3 to studio:1."}},
 		{
+			name: "cables of Macs that are only known now", before: func(m *Moment) { m.Cables, m.Nodes = nil, nil },
+			want: []string{"node_joined info studio has joined the cluster.", "node_joined info mini has joined the cluster."},
+		},
+		{
 			name: "the other end is known now", before: func(m *Moment) {
 				m.Cables = []api.Cable{{Ends: m.Cables[0].Ends[:1], PeerName: "Mini"}}
 			},
@@ -110,11 +114,16 @@ func TestBetween(t *testing.T) {
 				m.Conditions = []api.NodeCondition{c}
 			},
 		},
-		{name: "a job", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobQueued)} }, want: []string{"job_changed info python3 (j00000001): queued."}},
+		{name: "a job", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobQueued)} }, want: []string{"job_changed info python3 (j00000001) was submitted."}},
+		{name: "a job that is on its way", before: func(m *Moment) { m.Jobs = []Job{theJob(api.JobQueued)} }, change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobStarting)} }},
+		{
+			name: "a job that is already on its way", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobPlacing)} },
+			want: []string{"job_changed info python3 (j00000001) was submitted."},
+		},
 		{name: "a job of another time", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobSucceeded)} }},
 		{
 			name: "a job that fails", before: func(m *Moment) { m.Jobs = []Job{theJob(api.JobRunning)} }, change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobFailed)} },
-			want: []string{"job_changed error python3 (j00000001): failed."},
+			want: []string{"job_changed error python3 (j00000001) failed."},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,10 +153,10 @@ func TestForOwners(t *testing.T) {
 	all := Between(before, after)
 	is.Equal(len(all), 1)
 	own := all[0].For(func(p api.Principal) bool { return p.User == "anna" })
-	is.Equal(own.Text, "train (j00000001): home lost. Because.")
+	is.Equal(own.Text, "train (j00000001) is in doubt: the Mac that leads it does not answer. Because.")
 	is.Equal(own.Reason, api.ReasonHomeLost)
 	others := all[0].For(func(api.Principal) bool { return false })
-	is.Equal(others.Text, "python3 (j00000001): home lost.")
+	is.Equal(others.Text, "python3 (j00000001) is in doubt: the Mac that leads it does not answer.")
 	is.Equal(others.Reason, api.Reason(""))
 }
 
@@ -166,5 +175,5 @@ func TestTheEndOfAJobIsSaidOnce(t *testing.T) {
 		}
 		last = now
 	}
-	is.Equal(reported, []string{"python3 (j00000001): running.", "python3 (j00000001): stopped."})
+	is.Equal(reported, []string{"python3 (j00000001) runs.", "python3 (j00000001) was stopped."})
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -26,7 +27,7 @@ func cables(before, after Moment) []Entry {
 	}
 	plugged, pulled := missing(is, was), missing(was, is)
 	for _, c := range plugged {
-		if !learned(c, pulled) {
+		if !learned(c, pulled) && !isJustKnown(before, c) {
 			report(after, c, api.EventCablePlugged, api.SeverityInfo, "Cable plugged: ", ".")
 		}
 	}
@@ -77,6 +78,14 @@ func verdictWords(v api.LinkVerdict) string {
 		return " carries nothing."
 	}
 	return " does not work as it should."
+}
+
+// isJustKnown reports whether a cable is one of Macs that have only just become known: nobody
+// has plugged it now.
+func isJustKnown(before Moment, c api.Cable) bool {
+	return !slices.ContainsFunc(c.Ends, func(e api.CableEnd) bool {
+		return slices.ContainsFunc(before.Nodes, func(n api.NodeView) bool { return n.Node == e.End.Node })
+	})
 }
 
 // learned reports whether a cable is one of others of which more, or less, is

@@ -69,7 +69,7 @@ func TestSeveralRanksAreSuggested(t *testing.T) {
 		would string
 	}{
 		{"one Mac", 1, api.Placement{Ranks: 2}, "2 nodes are needed, and there are 1; with --ranks-per-node 2, 1 would do", "Run 2 ranks a node, on 1 node, with --ranks-per-node 2."},
-		{"an odd number", 2, api.Placement{Ranks: 9, Backend: api.BackendRing}, "ring cannot join 2 ranks: 9 nodes are needed, and there are 2; with --ranks-per-node 9, 1 would do", "Run 9 ranks a node, on 1 node, with --ranks-per-node 9."},
+		{"an odd number", 2, api.Placement{Ranks: 9, Backend: api.BackendRing}, "9 nodes are needed, and there are 2; with --ranks-per-node 9, 1 would do", "Run 9 ranks a node, on 1 node, with --ranks-per-node 9."},
 		{"a place too small", 1, api.Placement{Ranks: 2, MemoryBytes: 60 << 30}, "2 nodes are needed, and there are 1", ""},
 		{"JACCL", 1, api.Placement{Ranks: 2, Backend: api.BackendJACCL}, "2 nodes are needed, and there are 1", ""},
 		{"too many", 1, api.Placement{Ranks: api.MaxRanksPerNode + 1, Backend: api.BackendRing}, "33 nodes are needed, and there are 1", ""},

@@ -159,7 +159,7 @@ func (r Result) Err() *api.Error {
 	first := r.Rejections[0]
 	err := api.NewError(first.Reason, first.Subject)
 	err.Message = first.Message
-	if len(first.Nodes) > 1 {
+	if len(first.Nodes) > 1 && first.Reason != api.ReasonNotEnoughNodes { // which counts nodes itself
 		ranks := counted(max(len(first.Nodes), r.MaxNodes)*max(1, r.perNode), "rank")
 		if r.MaxNodes > 0 {
 			ranks = fmt.Sprintf("%d to %s", len(first.Nodes)*max(1, r.perNode), ranks)

@@ -153,7 +153,7 @@ func TestFirstThingThatStops(t *testing.T) {
 			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version, p.Backend = "0.32.2", "0.32.2", api.BackendJACCLRing
 		}, api.ReasonMLXTooOld, "jaccl-ring cannot join 2 ranks: MLX on mac-0 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4", false},
 		{func(d *scenario, _ *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, api.ReasonJACCLMissing, "jaccl cannot join 2 ranks: MLX on mac-1 has no jaccl", false},
-		{func(_ *scenario, p *api.Placement) { p.Ranks = 3 }, api.ReasonNotEnoughNodes, "jaccl cannot join 2 ranks: 3 nodes are needed, and there are 2", false},
+		{func(_ *scenario, p *api.Placement) { p.Ranks = 3 }, api.ReasonNotEnoughNodes, "3 nodes are needed, and there are 2", false},
 		{func(_ *scenario, p *api.Placement) { p.Ranks = 9 }, api.ReasonTooManyRanks, "jaccl joins at most 8 ranks, not 9", true},
 		{func(_ *scenario, p *api.Placement) { p.Nodes, p.ExcludedNodes = ids(1), ids(1) }, api.ReasonSpecConflict, id(1).Display() + " is both required and excluded", true},
 		{func(_ *scenario, p *api.Placement) { p.Ranks, p.Nodes, p.Rank0 = 1, ids(1), id(0) }, api.ReasonSpecConflict, "2 nodes must be used, but at most 1 are wanted", true},

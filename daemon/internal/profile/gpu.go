@@ -143,13 +143,14 @@ func (p *Profiler) recordedGPU(t *task) *api.Error {
 	if !ok {
 		return api.Errorf(api.ReasonNotInScenario, string(p.cfg.Node), "The scenario has no measurement of this Mac's GPU.")
 	}
-	now := p.conditions(t.ctx)
-	now.value.MLXVersion = "" // it was not this machine's that gave these numbers
-	p.mu.Lock()
-	value := api.GPUProfile{Device: api.MLXDeviceMetal, FP16TFLOPS: &tflops, MemoryBytesPerS: &rate, Conditions: now.value}
-	value.MeasuredAt = p.dateLocked(p.gpuKey())
-	value.History = p.last.History[:0:0]
-	p.last = value
-	p.mu.Unlock()
-	return api.AsError(p.putGPU(value, now.unknown))
+	return p.inItsTurn(t, func(now conditions) *api.Error {
+		now.value.MLXVersion = "" // it was not this machine's that gave these numbers
+		p.mu.Lock()
+		value := api.GPUProfile{Device: api.MLXDeviceMetal, FP16TFLOPS: &tflops, MemoryBytesPerS: &rate, Conditions: now.value}
+		value.MeasuredAt = p.dateLocked(p.gpuKey())
+		value.History = p.last.History[:0:0]
+		p.last = value
+		p.mu.Unlock()
+		return api.AsError(p.putGPU(value, now.unknown))
+	})
 }

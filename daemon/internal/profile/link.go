@@ -26,7 +26,7 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 		if !ok {
 			return api.Errorf(api.ReasonNotInScenario, t.key.Name, "The scenario has no measurement of this path.")
 		}
-		return p.pathMeasured(path, reading, p.conditions(t.ctx), nil)
+		return p.inItsTurn(t, func(now conditions) *api.Error { return p.pathMeasured(path, reading, now, nil) })
 	}
 	var full bool
 	var reading Reading

@@ -46,7 +46,7 @@ func (p *Profiler) measureRDMA(t *task) *api.Error {
 	recorded, isRecorded := Reading{}, false
 	if p.cfg.Recorded != nil {
 		if recorded, isRecorded = p.cfg.Recorded().Path(path); isRecorded && !p.isTest(t) {
-			return p.pathMeasured(path, recorded, p.conditions(t.ctx), nil)
+			return p.inItsTurn(t, func(now conditions) *api.Error { return p.pathMeasured(path, recorded, now, nil) })
 		}
 	}
 	near, _ := path.Link.End(p.cfg.Node)

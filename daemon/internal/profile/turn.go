@@ -47,6 +47,16 @@ func (p *Profiler) inTurn(t *task, f func(held context.Context) *api.Error, port
 	return before.with(p.conditions(context.WithoutCancel(t.ctx))), fault, over
 }
 
+// inItsTurn has f publish what the scenario records, once it is the task's turn: what
+// puts a measurement off puts that off too.
+func (p *Profiler) inItsTurn(t *task, f func(now conditions) *api.Error) *api.Error {
+	now, _, over := p.inTurn(t, func(context.Context) *api.Error { return nil })
+	if over != nil {
+		return over
+	}
+	return f(now)
+}
+
 // wait says why a task waits, and on whom; of what was not asked for its document
 // says so too.
 func (p *Profiler) wait(t *task, why api.Reason, on string) {

@@ -50,3 +50,28 @@ func TestTurn(t *testing.T) {
 	is.Equal(last(t, w).State, api.MeasureCancelled)
 	is.Equal(len(r.started)+len(back), 0)
 }
+
+// recording is a simulation's of a GPU.
+type recording struct{}
+
+func (recording) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) { return 23.6, 661e9, true }
+
+func (recording) Path(Path) (reading Reading, ok bool) { return reading, false }
+
+// What a scenario records is put off by what would put off the measurement.
+func TestRecordedWaitsForItsTurn(t *testing.T) {
+	is := is.New(t)
+	turn := make(chan error, 1)
+	r := newRig(t, func(c *Config) {
+		c.Recorded, c.Simulated = func() Recording { return recording{} }, c.Documents
+		c.Turn = func(_, hold context.Context, _ api.MeasureID, _ []api.PortNumber, _ func(api.Reason, string)) (context.Context, func(), error) {
+			return hold, func() {}, <-turn
+		}
+	})
+	turn <- api.NewError(api.ReasonThermalPressure, "")
+	end := last(t, r.begin(caller("ada")))
+	is.Equal(end.State, api.MeasureFailed)
+	is.Equal(end.Items[0].Error.Data.Reason, api.ReasonThermalPressure)
+	turn <- nil
+	is.Equal(last(t, r.begin(caller("ada"))).State, api.MeasureDone)
+}

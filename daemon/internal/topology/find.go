@@ -24,7 +24,7 @@ func FindCable(cables []api.Cable, ref api.LinkRef, node func(api.NodeRef) (api.
 	case 1:
 		return found[0], nil
 	case 0:
-		return api.Cable{}, api.Errorf(api.ReasonNoSuchLink, string(ref), "there is no cable %q; fulmen links lists them", string(ref))
+		return api.Cable{}, api.Errorf(api.ReasonNoSuchLink, string(ref), "There is no cable %q.", string(ref))
 	}
 	return api.Cable{}, api.Errorf(api.ReasonAmbiguousName, string(ref), "%q has %d cables, through a hub; name both ends, as NODE:1~NODE:3", string(ref), len(found))
 }

@@ -209,9 +209,10 @@ func (m *rowMaker) old(p *Profile) bool {
 	return !m.in.At.IsZero() && m.in.At.Sub(p.MeasuredAt.Time) > ttl
 }
 
-// compare judges measured numbers against the path's own history, as the warning of it does.
+// compare judges measured numbers against the path's own history, as the warning of it does;
+// what a machine gives itself says only how busy it is.
 func (m *rowMaker) compare(row *api.LinkRow, p *Profile) {
-	if p.hasDropped() {
+	if p.hasDropped() && row.Kind != api.LinkLoopback {
 		worsen(row, api.VerdictSlow, api.ReasonLinkBelowHistory)
 	}
 	if row.UpBitsPerS == nil || row.DownBitsPerS == nil || row.RTTUS == nil { // the jitter judges nothing

@@ -112,6 +112,18 @@ func TestBothEndsHaveARow(t *testing.T) {
 	is.Equal(back.Waiting.Reason, api.ReasonJobHasNode)
 	is.True(there.Together == nil)
 
+	itself := profile // which is as fast as the machine is idle
+	itself.Peer, itself.LinkKind = testID(0), api.LinkLoopback
+	itself.Waiting = nil
+	nodes[0].Profiles = append(nodes[0].Profiles, Profile{Name: api.PeerAddress{Peer: testID(0), Address: netip.MustParseAddr("127.0.0.1")}.String(), LinkProfile: itself})
+	for _, row := range Build(Input{Nodes: nodes}).List().Rows {
+		if row.Kind == api.LinkLoopback {
+			is.Equal(row.Verdict, api.VerdictGood)
+			nodes[0].Profiles = nodes[0].Profiles[:1]
+		}
+	}
+	is.Equal(len(nodes[0].Profiles), 1) // it was among the rows
+
 	nodes[0].Profiles[0].Together = &api.LinkTogether{Sources: []netip.Addr{name.Source}, Sinks: []netip.Addr{name.Address}, UpBitsPerS: &usual, DownBitsPerS: &down}
 	there, back = rows()
 	is.Equal(there.Together, nodes[0].Profiles[0].Together)

@@ -1,5 +1,8 @@
 // Package uninstall knows what Fulmen leaves on a machine, and takes it away.
 //
+// [Install] has launchd or systemd start the daemon: as root that of the machine, else
+// that of the account. It writes the files that [List] lists as the service.
+//
 // [List] reads what is there and says of each thing whether it goes or stays, and
 // why. [Remove] takes away what goes, in an order in which it can be interrupted and
 // begun again: what starts a daemon first, the record of what was changed for RDMA

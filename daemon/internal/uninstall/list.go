@@ -3,6 +3,7 @@ package uninstall
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,8 +15,12 @@ import (
 	"fulmen/daemon/internal/uninstall/bundle"
 )
 
-// crashLog is where launchd has what a crash of the daemon prints.
-const crashLog = "/Library/Logs/fulmend.err"
+// crashLog is where launchd has what a crash of the daemon prints; that of an account
+// lies beside its logs.
+const (
+	crashLog  = "/Library/Logs/" + crashFile
+	crashFile = "fulmend.err"
+)
 
 // List says what there is, and what becomes of it. The output of jobs goes only
 // where that is wanted.
@@ -28,7 +33,7 @@ func List(o Options, deleteOutput bool) api.UninstallPlan {
 		l.add(api.UninstallItem{Kind: api.UninstallRuntime, Path: o.at(api.LaunchdSocket)})
 		l.add(api.UninstallItem{Kind: api.UninstallLogs, Path: o.at(crashLog)})
 	}
-	for _, name := range names(f.Logs, "fulmend.log") {
+	for _, name := range names(f.Logs, "fulmend.log", crashFile) {
 		l.add(api.UninstallItem{Kind: api.UninstallLogs, Path: filepath.Join(f.Logs, name)})
 	}
 	l.add(api.UninstallItem{Kind: api.UninstallConfiguration, Path: f.ConfigFile()})
@@ -122,58 +127,124 @@ const launchDaemons = "/Library/LaunchDaemons"
 // packageReceipt is what the installer has noted of the package.
 const packageReceipt = "org.fulmen.pkg"
 
-// units are those of systemd, what starts the daemon before the daemon.
-var units = []string{"fulmend.socket", "fulmend-api.socket", "fulmend.service"}
+// systemUnits and userUnits are those of systemd, what starts the daemon before the
+// daemon.
+var (
+	systemUnits = []string{"fulmend.socket", "fulmend-api.socket", "fulmend.service"}
+	userUnits   = []string{"fulmend.socket", "fulmend.service"}
+)
 
-// unitFolders are where units may lie that no package of the system has put there.
+// unitFolders are where units may lie that no package of the system has put there,
+// those that are installed in the first.
 var unitFolders = []string{"/etc/systemd/system", "/usr/local/lib/systemd/system"}
 
 // packagedUnits is where the system's packages put theirs; /lib leads there.
 const packagedUnits = "/usr/lib/systemd/system"
 
-// hasService reports whether the system may start the daemon.
-func (o Options) hasService() bool { return !o.IsAlone && o.Folders.Mode == api.ModeSystem }
+// serviceFile is one of those with which the system starts the daemon.
+type serviceFile struct {
+	path string
+	// asset is what is installed there; empty where it is only removed.
+	asset string
+	// stays is why it is not removed, as one sentence.
+	stays string
+}
+
+// serviceFiles are all of them, whether they are there or not: what is installed, and
+// what is removed.
+func (o Options) serviceFiles() (all []serviceFile) {
+	units := func(folder, assets string) {
+		for _, unit := range o.units() {
+			file := serviceFile{path: filepath.Join(folder, unit)}
+			if assets != "" {
+				file.asset = assets + unit
+			}
+			all = append(all, file, serviceFile{path: file.path + ".d"})
+		}
+	}
+	const job = api.DaemonLabel + ".plist"
+	library := filepath.Dir(filepath.Dir(o.Folders.Config)) // on a Mac; below is Application Support
+	switch {
+	case o.IsAlone:
+	case o.OS == "darwin" && o.isUsers():
+		all = append(all, serviceFile{path: filepath.Join(library, "LaunchAgents", job), asset: "launchd/" + job})
+	case o.OS == "darwin":
+		all = append(all, serviceFile{path: o.at(filepath.Join(launchDaemons, job)), asset: "launchd/" + job})
+	case o.isUsers():
+		units(filepath.Join(filepath.Dir(o.Folders.Config), "systemd", "user"), "systemd/user/")
+	default:
+		units(o.at(unitFolders[0]), "systemd/")
+		units(o.at(unitFolders[1]), "")
+		for _, unit := range o.units() {
+			all = append(all, serviceFile{path: o.at(filepath.Join(packagedUnits, unit)), stays: "It belongs to a system package: remove that package."})
+		}
+	}
+	return all
+}
+
+// isUsers says that the daemon is one account's.
+func (o Options) isUsers() bool { return o.Folders.Mode != api.ModeSystem }
+
+func (o Options) units() []string {
+	if o.isUsers() {
+		return userUnits
+	}
+	return systemUnits
+}
+
+// systemctl is a command for the systemd that starts the daemon.
+func (o Options) systemctl(args ...string) []string {
+	if o.isUsers() {
+		args = append([]string{"--user"}, args...)
+	}
+	return append([]string{"systemctl"}, args...)
+}
+
+// launchctl is a command for launchd.
+func launchctl(args ...string) []string { return append([]string{"/bin/launchctl"}, args...) }
+
+// job is the daemon for launchd, in its domain.
+func (o Options) job() (domain, job string) {
+	domain = "system"
+	if o.isUsers() {
+		domain = fmt.Sprintf("gui/%d", o.UID)
+	}
+	return domain, domain + "/" + api.DaemonLabel
+}
+
+// does runs a command of the system.
+func (o Options) does(ctx context.Context, command []string) error {
+	return o.Run(ctx, command[0], command[1:]...)
+}
 
 func (l *lister) services() {
-	add := func(folder, name, stays string) {
-		l.add(api.UninstallItem{Kind: api.UninstallService, Path: l.o.at(filepath.Join(folder, name)), Stays: stays})
-	}
-	switch {
-	case !l.o.hasService():
-	case l.o.OS == "darwin":
-		add(launchDaemons, api.DaemonLabel+".plist", "")
-	default:
-		for _, folder := range unitFolders {
-			for _, unit := range units {
-				add(folder, unit, "")
-				add(folder, unit+".d", "")
-			}
-		}
-		for _, unit := range units {
-			add(packagedUnits, unit, "It belongs to a system package: remove that package.")
-		}
+	for _, f := range l.o.serviceFiles() {
+		l.add(api.UninstallItem{Kind: api.UninstallService, Path: f.path, Stays: f.stays})
 	}
 }
 
 // stopServices has the system start the daemon no more, and ends it where it runs.
 func (o Options) stopServices(ctx context.Context) []api.UninstallFailure {
-	var failed []api.UninstallFailure
-	run := func(name string, args ...string) {
-		if err := o.Run(ctx, name, args...); err != nil {
-			failed = append(failed, failure("run", name, err))
-		}
-	}
+	var stop []string
+	_, job := o.job()
 	switch {
-	case !o.hasService():
+	case o.IsAlone:
 	case o.OS == "darwin":
-		_ = o.Run(ctx, "/usr/sbin/pkgutil", "--forget", packageReceipt)              // where the package has installed it
-		if o.Run(ctx, "/bin/launchctl", "print", "system/"+api.DaemonLabel) == nil { // it is loaded
-			run("/bin/launchctl", "bootout", "system/"+api.DaemonLabel)
+		if !o.isUsers() {
+			_ = o.Run(ctx, "/usr/sbin/pkgutil", "--forget", packageReceipt) // where the package has installed it
 		}
-	case o.Run(ctx, "systemctl", "cat", units[2]) == nil: // systemd runs, and knows it
-		run("systemctl", append([]string{"disable", "--now"}, units...)...)
+		if o.does(ctx, launchctl("print", job)) == nil { // it is loaded
+			stop = launchctl("bootout", job)
+		}
+	case o.does(ctx, o.systemctl("cat", "fulmend.service")) == nil: // systemd runs, and knows it
+		stop = o.systemctl(append([]string{"disable", "--now"}, o.units()...)...)
 	}
-	return failed
+	if stop != nil {
+		if err := o.does(ctx, stop); err != nil {
+			return []api.UninstallFailure{failure("run", stop[0], err)}
+		}
+	}
+	return nil
 }
 
 // RemoveServices has the system start the daemon no more, which it ends. It may be

@@ -18,12 +18,14 @@ import (
 	"fulmen/native"
 )
 
-// Options say what is uninstalled, and how the system is told.
+// Options say what is installed or uninstalled, and how the system is told.
 type Options struct {
 	// Folders are the daemon's, as its configuration has them.
 	Folders home.Folders
 	// OS is "darwin" or "linux".
 	OS string
+	// UID is the account.
+	UID int
 	// Root is put before the paths of the system's own folders; empty but in tests.
 	Root string
 	// Programs is the folder of Fulmen's programs, or empty; IsAlone says that all
@@ -59,8 +61,8 @@ func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.Uninsta
 	}
 	removed, stayed, failed := take(plan.Items)
 	r.Removed, r.Stayed, r.Failed = append(r.Removed, removed...), append(r.Stayed, stayed...), append(r.Failed, failed...)
-	if o.hasService() && o.OS == "linux" { // units whose files are gone are forgotten; without systemd there are none
-		_ = o.Run(ctx, "systemctl", "daemon-reload")
+	if !o.IsAlone && o.OS == "linux" { // units whose files are gone are forgotten; without systemd there are none
+		_ = o.does(ctx, o.systemctl("daemon-reload"))
 	}
 	r.Failed = append(r.Failed, o.tidy()...)
 	return r, nil
@@ -115,16 +117,12 @@ const commandWithin = 30 * time.Second
 // Machine opens the system, with a folder of what it supervises.
 type Machine func(units string) (native.Platform, error)
 
-// Here is what is uninstalled by somebody in an environment of this machine. undo counts
+// Here is what is installed or uninstalled by somebody in an environment of this machine. undo counts
 // the changes of a record that were not put back.
 func Here(environment api.Environment, undo func(path string) int, machine Machine) (Options, error) {
 	folders, err := home.Resolve(environment)
 	if err != nil {
 		return Options{}, err
-	}
-	if environment.UID != 0 && environment.Getenv(api.EnvHome) == "" && !isThere(folders.State) && isThere(systemState(environment.OS)) {
-		return Options{}, api.Errorf(api.ReasonAdminRequired, systemState(environment.OS), "Fulmen is installed for everybody on this machine.").
-			WithRemedy("Uninstall it as root: sudo fulmen uninstall")
 	}
 	text, err := os.ReadFile(folders.ConfigFile())
 	if err == nil {
@@ -148,12 +146,22 @@ func Here(environment api.Environment, undo func(path string) int, machine Machi
 		return Options{}, err
 	}
 	return Options{
-		Folders: folders, OS: environment.OS, Programs: filepath.Dir(self), IsAlone: environment.Getenv(api.EnvHome) != "",
+		Folders: folders, OS: environment.OS, UID: environment.UID, Programs: filepath.Dir(self), IsAlone: environment.Getenv(api.EnvHome) != "",
 		Undo: undo, Run: runCommand,
 		Ranks: func(ctx context.Context) error {
 			return endUnits(ctx, machine, filepath.Join(folders.Runtime, "units"))
 		},
 	}, nil
+}
+
+// CheckOwner refuses to uninstall as an account what is the whole machine's.
+func (o Options) CheckOwner() error {
+	state := o.at(systemState(o.OS))
+	if o.IsAlone || !o.isUsers() || isThere(o.Folders.State) || !isThere(state) {
+		return nil
+	}
+	return api.Errorf(api.ReasonAdminRequired, state, "Fulmen is installed for everybody on this machine.").
+		WithRemedy("Uninstall it as root: sudo fulmen uninstall")
 }
 
 // systemState is where the daemon of the whole machine keeps its state.

@@ -16,7 +16,7 @@ import (
 	"fulmen/daemon/internal/home"
 )
 
-// machine is a machine in a folder, with a service manager that knows what is told it.
+// machine is a machine in a folder, with a service manager that knows what it gets.
 type machine struct {
 	Options
 	t        *testing.T
@@ -26,6 +26,9 @@ type machine struct {
 	pending  int // changes that were not put back
 	isBroken bool
 	units    int
+	did      []string // what changed something
+	isApps   bool     // the app has registered it
+	lingers  bool     // launchd has not dropped yet what it was to end
 }
 
 func newMachine(t *testing.T, system string, mode api.DaemonMode) *machine {
@@ -42,24 +45,55 @@ func newMachine(t *testing.T, system string, mode api.DaemonMode) *machine {
 	return m
 }
 
-// run is the service manager.
+// run is the service manager, which has one daemon, of the system or of an account.
 func (m *machine) run(_ context.Context, name string, args ...string) error {
 	words := strings.Join(append([]string{filepath.Base(name)}, args...), " ")
-	switch {
-	case m.isBroken:
+	words = strings.Replace(words, "systemctl --user", "systemctl", 1)
+	command, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(words, "launchctl "), "systemctl "), " ")
+	if m.isBroken {
 		return errors.New(words + ": it does not answer")
-	case words == "launchctl print system/org.fulmen.daemon", words == "systemctl cat fulmend.service":
+	}
+	if !slices.Contains([]string{"print", "cat", "is-active", "show"}, command) {
+		m.did = append(m.did, words)
+	}
+	units := strings.Join(m.Options.units(), " ")
+	domain, job := m.Options.job()
+	if m.lingers && command+" "+rest == "print "+job {
+		m.lingers = false // it ends only now
+		return nil
+	}
+	switch command + " " + rest {
+	case "bootstrap " + domain + " " + m.Options.serviceFile():
+		if m.lingers {
+			return errors.New("operation already in progress")
+		}
+		m.loaded, m.enabled = true, true
+	case "print system/org.fulmen.daemon":
+		if !m.isApps && (m.Options.isUsers() || !m.loaded) {
+			return errors.New("there is none")
+		}
+	case "print " + job, "cat fulmend.service", "is-active --quiet fulmend.service":
 		if !m.loaded {
 			return errors.New("there is none")
 		}
-	case words == "launchctl bootout system/org.fulmen.daemon":
-		m.loaded, m.enabled = false, false
-	case words == "systemctl disable --now fulmend.socket fulmend-api.socket fulmend.service":
+	case "bootout " + job:
+		m.loaded, m.enabled, m.lingers = false, false, true
+	case "disable --now " + units:
 		m.enabled = false
-	case words == "systemctl daemon-reload":
-		m.loaded = m.has("/etc/systemd/system/fulmend.service")
+	case "enable --now " + units:
+		m.enabled = m.loaded
+	case "daemon-reload ":
+		_, err := os.Stat(m.Options.serviceFile())
+		m.loaded = err == nil
 	}
 	return nil
+}
+
+// serviceFile is that of the daemon itself.
+func (o Options) serviceFile() string {
+	files := o.serviceFiles()
+	at := slices.IndexFunc(files, func(f serviceFile) bool { return o.OS == "darwin" || filepath.Base(f.path) == "fulmend.service" })
+	return files[max(at, 0)].path
 }
 
 // put makes files; those that end in a slash are folders.

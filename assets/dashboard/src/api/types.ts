@@ -276,7 +276,7 @@ export type DaemonMode = "system" | "user";
  * - rdma_changed: A cable that has become ready for RDMA, or no longer is.
  * - condition_raised: A condition that holds now.
  * - condition_cleared: A condition that holds no longer.
- * - job_changed: A job that is new, or in another phase.
+ * - job_changed: A job that was submitted, runs, is tried again, or has ended.
  */
 export type EventKind = "node_joined" | "node_reached" | "node_lost" | "node_left" | "cable_plugged" | "cable_pulled" | "cable_changed" | "rdma_changed" | "condition_raised" | "condition_cleared" | "job_changed";
 
@@ -3740,13 +3740,13 @@ export interface Placement {
   excluded_nodes?: NodeID[];
   /** The node of rank 0; empty = the one that most others can dial, of equals the submitter's. */
   rank0?: NodeID;
-  /** How the ranks talk. */
+  /** How the ranks talk; a request may leave it out: auto. */
   backend: Backend;
   /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. 0 of a job with a model: its weights and 10 % of them, divided, and 1 GiB a rank. Unit: bytes. */
   memory_bytes?: number;
   /** Gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given. */
   per_node?: ShareBasis;
-  /** How each rank gets the GPU. */
+  /** How each rank gets the GPU; a request may leave it out: exclusive. */
   gpu: GPUShare;
   /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
   networks?: string[];
@@ -3768,13 +3768,13 @@ export interface PlacementParams {
   excluded_nodes?: NodeID[];
   /** The node of rank 0; empty = the one that most others can dial, of equals the submitter's. */
   rank0?: NodeID;
-  /** How the ranks talk. */
+  /** How the ranks talk; a request may leave it out: auto. */
   backend?: Backend;
   /** What each rank needs of the GPU's working set, and a node grants as much for each of its ranks; with ShareBy what all need together. 0 of a job with a model: its weights and 10 % of them, divided, and 1 GiB a rank. Unit: bytes. */
   memory_bytes?: number;
   /** Gives each rank its share of the whole, by the node's memory and speed; empty = shares are not given. */
   per_node?: ShareBasis;
-  /** How each rank gets the GPU. */
+  /** How each rank gets the GPU; a request may leave it out: exclusive. */
   gpu?: GPUShare;
   /** Interfaces or networks, beside Thunderbolt, that unencrypted traffic may use. */
   networks?: string[];
@@ -4019,7 +4019,7 @@ export interface Program {
   prepare?: string[];
   /** The files whose contents decide whether Prepare is run again. */
   prepare_inputs?: string[];
-  /** Says which ranks read the client's input. */
+  /** Says which ranks read the client's input; a request may leave it out: none. */
   stdin: StdinTarget;
   /** Gives rank 0 a pseudo-terminal. */
   terminal?: boolean;
@@ -4057,7 +4057,7 @@ export interface ProgramParams {
   prepare?: string[];
   /** The files whose contents decide whether Prepare is run again. */
   prepare_inputs?: string[];
-  /** Says which ranks read the client's input. */
+  /** Says which ranks read the client's input; a request may leave it out: none. */
   stdin?: StdinTarget;
   /** Gives rank 0 a pseudo-terminal. */
   terminal?: boolean;

@@ -11,7 +11,9 @@ describe("events", () => {
     events.begin({ events: [event(1), event(2)], kept_since: "" });
     events.change({ sub: "s", n: 1, events: [event(3), event(4)] });
     expect(events.all.map((e) => e.seq)).toEqual([4, 3, 2, 1]);
-    events.change({ sub: "s", n: 2, events: Array.from({ length: Events.most }, (_, i) => event(i + 5)) });
+    events.change({ sub: "s", n: 2, events: [event(5, { job: "j1" }), event(6), event(7, { job: "j1" })] });
+    expect(events.all.map((e) => e.seq)).toEqual([7, 6, 4, 3, 2, 1]); // a job is one line
+    events.change({ sub: "s", n: 3, events: Array.from({ length: Events.most }, (_, i) => event(i + 5)) });
     expect([events.all.length, events.all[0]?.seq, events.all.at(-1)?.seq]).toEqual([Events.most, Events.most + 4, 5]);
     events.begin({ events: [event(9)], kept_since: "" }); // after a new connection
     expect(events.all.map((e) => e.seq)).toEqual([9]);

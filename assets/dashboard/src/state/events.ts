@@ -38,8 +38,9 @@ export class Events {
     this.#all = [...[...(change.events ?? [])].reverse(), ...this.#all].slice(0, Events.most);
   }
 
-  /** The newest first. */
+  /** The newest first; of a job only what became of it last, and its page has the rest. */
   get all(): readonly api.Event[] {
-    return this.#all;
+    const jobs = new Set<string>();
+    return this.#all.filter(({ job }) => job === undefined || (!jobs.has(job) && jobs.add(job)));
   }
 }

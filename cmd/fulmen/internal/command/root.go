@@ -100,7 +100,7 @@ func (r *run) root() *cobra.Command {
 		r.runCommand(), r.serveCommand(), r.applyCommand(), r.deleteCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),
 		r.pairCommand(), r.joinCommand(), r.inviteCommand(), r.peersCommand(), r.pendingCommand(), r.removeCommand(),
 		r.usersCommand(), r.sharingCommand(), r.renameCommand(),
-		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.startCommand(), r.stopCommand(), r.uninstallCommand(), r.restartCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),
+		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.startCommand(), r.stopCommand(), r.installCommand(), r.uninstallCommand(), r.restartCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),
 		r.debugCommand(),
 	)
 	return root

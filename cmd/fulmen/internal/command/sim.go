@@ -13,7 +13,7 @@ import (
 
 // simHelp has the changes that a simulation knows; the daemon checks them.
 const simHelp = `Changes the simulated cluster of a daemon that runs a scenario. A and B are Macs of the scenario, tb2 a Mac's
-port 2; a hub's ports are DOCK.up and DOCK.1, DOCK.2, ...
+port 2; a hub's ports are DOCK.up and DOCK.1, DOCK.2, ... An unknown name at fulmen demo lists the scenarios.
 
   plug A.tb2 B.tb1 [80G | 40G | 120/40G]
   unplug A.tb2
@@ -29,6 +29,8 @@ KEY and VALUE of a Mac:
   rdma               off, on, on_after_restart
   memory.used        a size, such as 96 GB
   memory.pressure    normal, warning, critical
+  gpu_use            0 to 1
+  watts, celsius     of the Mac, such as 61.5; of its hottest sensor
   thermal            nominal, fair, serious, critical
   power              ac, battery, ups
   battery            0 to 1

@@ -87,10 +87,14 @@ func (r *run) awaitDaemon(ctx context.Context, c *client.Client, before api.Daem
 		return !isOld, err
 	})
 	if err != nil && ctx.Err() != nil {
-		e := api.Errorf(api.ReasonDeadline, "", "The daemon did not start within %s.", text.Duration(startTimeout))
-		return info, e.WithWait("the daemon").WithRemedy("See: fulmen doctor")
+		return info, tooSlow()
 	}
 	return info, err
+}
+
+func tooSlow() error {
+	e := api.Errorf(api.ReasonDeadline, "", "The daemon did not start within %s.", text.Duration(startTimeout))
+	return e.WithWait("the daemon").WithRemedy("See: fulmen doctor")
 }
 
 // stopTimeout is how long a daemon may take to stop: its drain, and some more.

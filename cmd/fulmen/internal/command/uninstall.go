@@ -72,8 +72,11 @@ type onMachine struct {
 
 func (r *run) uninstall(ctx context.Context, f uninstalling) error {
 	var found onMachine
-	if err := r.uninstaller(ctx, &found.plan, f.deleteArgs()...); err != nil {
+	if err := r.askFulmend(ctx, &found.plan, append([]string{"uninstall"}, f.deleteArgs()...)...); err != nil {
 		return err
+	}
+	if file, err := os.Stat(client.APIFilePath(r.Environment)); err == nil {
+		found.plan.Items = append(found.plan.Items, api.UninstallItem{Kind: api.UninstallConfiguration, Path: client.APIFilePath(r.Environment), Bytes: file.Size()})
 	}
 	c, err := r.connect(ctx)
 	switch {
@@ -118,17 +121,17 @@ func (f uninstalling) deleteArgs() []string {
 	return nil
 }
 
-// uninstaller runs fulmend uninstall and reads what it prints: the daemon's program
-// knows where everything is, also where the daemon does not run.
-func (r *run) uninstaller(ctx context.Context, into any, args ...string) error {
+// askFulmend runs the daemon's program, which knows where everything is, also where
+// the daemon does not run, and reads what it prints.
+func (r *run) askFulmend(ctx context.Context, into any, args ...string) error {
 	var out bytes.Buffer
 	noInput := *r
 	noInput.In = nil // what a person types is for this program
-	if err := noInput.fulmend(ctx, &out, append([]string{"uninstall"}, args...)...); err != nil {
+	if err := noInput.fulmend(ctx, &out, args...); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
-		return advised(api.Errorf(api.ReasonInternal, "fulmend", "This version of fulmen does not understand what fulmend uninstall says."),
+		return advised(api.Errorf(api.ReasonInternal, "fulmend", "This version of fulmen does not understand what fulmend %s says.", args[0]),
 			"Install fulmen and fulmend from the same release.")
 	}
 	return nil
@@ -258,7 +261,7 @@ func (r *run) takeAway(ctx context.Context, f uninstalling, found onMachine) err
 	if path != "" {
 		_ = os.Remove(path) // the token in it is of no use any more
 	}
-	if err := r.uninstaller(ctx, &result, append([]string{"-remove"}, f.deleteArgs()...)...); err != nil {
+	if err := r.askFulmend(ctx, &result, append([]string{"uninstall", "-remove"}, f.deleteArgs()...)...); err != nil {
 		return err
 	}
 	done := uninstalled{Changes: found.changes, Left: found.members > 1, Result: &result}

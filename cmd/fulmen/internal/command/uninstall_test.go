@@ -143,3 +143,30 @@ func TestRDMAHistory(t *testing.T) {
 	is.True(strings.Contains(r.out.String(), "mac-mini to mac-studio, rdma") && !strings.Contains(r.out.String(), "socket"))
 	is.Equal(r.called("rdma.history"), []string{`{"link":"mac-studio:1"}`})
 }
+
+// What is installed is what the daemon's program says, and it is waited until the
+// daemon runs, also where a person had stopped it.
+func TestInstall(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	folder := t.TempDir()
+	plan, err := json.Marshal(api.InstallPlan{Files: []api.InstallFile{{Path: "/etc/a.service"}, {Path: "/etc/b.socket", IsCurrent: true}}, Commands: []string{"systemctl daemon-reload"}})
+	is.NoErr(err)
+	script := "#!/bin/sh\necho \"$*\" >>'" + folder + "/done'; echo '" + string(plan) + "'\n"
+	is.NoErr(os.WriteFile(filepath.Join(folder, "fulmend"), []byte(script), 0o755))
+	r.app.Executable = filepath.Join(folder, "fulmen")
+	r.daemon.Always("daemon.start", api.Empty{})
+	r.daemon.Always("daemon.info", api.DaemonInfoResult{Node: studio, Cluster: clusterID, PID: 1, StartedAt: api.TimeOf(now()), Features: []api.FeatureInfo{}})
+
+	is.Equal(r.run("install", "--system", "--dry-run"), 0)
+	is.True(strings.Contains(r.out.String(), "Would be written: /etc/a.service\nAs it is to be: /etc/b.socket\nWould be run: systemctl daemon-reload\n"))
+	is.Equal(len(r.called("daemon.start")), 0)
+	if r.run("install") != 0 {
+		t.Fatal(&r.err)
+	}
+	is.True(strings.Contains(r.out.String(), "Run: systemctl daemon-reload\nFulmen runs"))
+	is.Equal(len(r.called("daemon.start")), 1)
+	did, err := os.ReadFile(filepath.Join(folder, "done"))
+	is.NoErr(err)
+	is.Equal(string(did), "install -system\ninstall -write\n")
+}

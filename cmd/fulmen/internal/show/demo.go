@@ -67,6 +67,7 @@ func pathCounts(paths map[api.LinkKind]int) string {
 
 // DemoMeasured writes what the Macs of a simulated cluster give.
 func (v View) DemoMeasured(w *Page, nodes api.NodeListResult, list api.LinkListResult) {
+	list.Rows = v.ways(list, nodes.Nodes)
 	v.measuredPaths(w, list, nodes.Nodes, NamesOf(nodes.Nodes))
 	t := nodes.Totals
 	if t.FP16TFLOPS == nil || t.MemoryBytesPerS == nil {

@@ -38,6 +38,10 @@ func TestFolded(t *testing.T) {
 	other := back
 	other.UpBitsPerS = ptr(int64(1))
 	is.Equal(len(folded([]api.LinkRow{there, other})), 2)
+	silent := back // the end that does not answer says nothing new
+	silent.Verdict, silent.Reasons = api.VerdictUnknown, []api.Reason{api.ReasonUnreachable}
+	is.Equal(folded([]api.LinkRow{silent, there}), []api.LinkRow{there})
+	is.Equal(folded([]api.LinkRow{there, silent}), []api.LinkRow{there})
 	own := there
 	own.To = own.From
 	is.Equal(len(folded([]api.LinkRow{own, own})), 2) // loopback has no other end

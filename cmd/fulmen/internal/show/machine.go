@@ -160,14 +160,14 @@ func (v View) result(w *Page, p api.GPUProfile, doc api.Document) {
 			}
 			return
 		}
-		table.Row(what, join(", ", text.TFLOPS(*tflops), fmt.Sprintf("%d x %d matrices", p.MatrixSize, p.MatrixSize), spread(t)))
+		table.Row(what, join(", ", text.TFLOPS(*tflops), choose(p.MatrixSize > 0, fmt.Sprintf("%d x %d matrices", p.MatrixSize, p.MatrixSize), ""), spread(t)))
 	}
 	compute("fp16", p.FP16TFLOPS, p.FP16Timing, "fp16_tflops")
 	compute("fp32", p.FP32TFLOPS, p.FP32Timing, "fp32_tflops")
 	if p.MemoryBytesPerS == nil {
 		table.Row("memory", v.unknown(doc, "memory_bytes_per_s"))
 	} else {
-		table.Row("memory", join(", ", text.BytesPerS(float64(*p.MemoryBytesPerS)), "sum over "+text.Bytes(p.BufferBytes), spread(p.MemoryTiming)))
+		table.Row("memory", join(", ", text.BytesPerS(float64(*p.MemoryBytesPerS)), choose(p.BufferBytes > 0, "sum over "+text.Bytes(p.BufferBytes), ""), spread(p.MemoryTiming)))
 	}
 	took := ""
 	if p.TookS > 0 {

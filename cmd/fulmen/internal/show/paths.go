@@ -114,7 +114,7 @@ func (n Names) pathVerdict(r api.LinkRow) string {
 
 // paths writes the table of paths, measured or not.
 func (v View) paths(w *Page, rows []api.LinkRow, in interfaces, n Names) {
-	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "UP", "DOWN", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT"}
+	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "+ADDRESS", "THERE", "BACK", "RTT/2", "+JITTER/2", "MEASURED", "VERDICT"}
 	if areAlike(rows, func(r api.LinkRow) any { from, to := in.of(r); return [2]string{from, to} }) {
 		heading[4] = "ADDRESS"
 	}
@@ -149,7 +149,8 @@ func orNone(s string) string { return cmp.Or(s, none) }
 func orUnknown(s string) string { return cmp.Or(s, text.Unknown) }
 
 // folded are the rows with both directions of a way as one, where they say the
-// same: each end has a row of what only one of them measured.
+// same: each end has a row of what only one of them measured. Of an end that does not
+// answer, the other's counts.
 func folded(rows []api.LinkRow) []api.LinkRow {
 	var out []api.LinkRow
 	taken := map[int]bool{} // rows of out that stand for two already
@@ -158,6 +159,9 @@ next:
 		for i, o := range out {
 			if !taken[i] && mirrors(o, r) {
 				taken[i] = true
+				if isSilent(o) && !isSilent(r) {
+					out[i] = r
+				}
 				continue next
 			}
 		}
@@ -191,8 +195,15 @@ func turned(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
 // mirrors reports whether two rows are one way, seen from its two ends.
 func mirrors(a, b api.LinkRow) bool {
 	return a.From == b.To && a.To == b.From && a.From != a.To && a.Transport == b.Transport && a.Kind == b.Kind && a.Link == b.Link &&
-		a.MeasuredAt.Equal(b.MeasuredAt.Time) && a.Verdict == b.Verdict && slices.Equal(a.Reasons, b.Reasons) &&
+		a.MeasuredAt.Equal(b.MeasuredAt.Time) && (a.Verdict == b.Verdict && slices.Equal(a.Reasons, b.Reasons) || isSilent(a) || isSilent(b)) &&
 		reflect.DeepEqual(a.UpBitsPerS, b.DownBitsPerS) && reflect.DeepEqual(a.DownBitsPerS, b.UpBitsPerS) && reflect.DeepEqual(a.RTTUS, b.RTTUS)
+}
+
+// isSilent reports whether nothing is known of a way but that an end does not answer.
+func isSilent(r api.LinkRow) bool {
+	return r.Verdict == api.VerdictUnknown && slices.ContainsFunc(r.Reasons, func(why api.Reason) bool {
+		return why == api.ReasonUnreachable || why == api.ReasonAsleep || why == api.ReasonRestarting
+	})
 }
 
 // measuredPaths writes the table of what ways between nodes give, each direction.

@@ -8,6 +8,27 @@ import (
 	"fulmen/daemon/api"
 )
 
+// Install shows what has the system start the daemon.
+func (v View) Install(w *Page, plan api.InstallPlan, isDryRun bool) {
+	written, run := "Written", "Run"
+	if isDryRun {
+		written, run = "Would be written", "Would be run"
+	}
+	for _, f := range plan.Files {
+		if f.IsCurrent {
+			w.Line("As it is to be: " + f.Path)
+		} else {
+			w.Line(written + ": " + f.Path)
+		}
+	}
+	for _, c := range plan.Commands {
+		w.Line(run + ": " + c)
+	}
+	if !isDryRun {
+		w.Line("Fulmen runs, and is started by the system from now on.")
+	}
+}
+
 // Uninstall shows what goes and what stays when Fulmen is taken off the machine.
 func (v View) Uninstall(w *Page, plan api.UninstallPlan, changes []api.NodeRDMAChange, members int, runs bool) {
 	goes, stays := text.NewTable(), text.NewTable()

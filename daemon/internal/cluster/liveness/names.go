@@ -99,7 +99,7 @@ func (v View) Find(ref api.NodeRef) (api.NodeID, error) {
 		}
 		return "", api.Errorf(api.ReasonAmbiguousName, string(ref), "%q is the beginning of %d nodes; type more of it", string(ref), len(begins))
 	}
-	return "", api.Errorf(api.ReasonNoSuchNode, string(ref), "there is no node %q; fulmen nodes lists them", string(ref))
+	return "", api.Errorf(api.ReasonNoSuchNode, string(ref), "There is no node %q.", string(ref))
 }
 
 // isBeginning reports whether a person's text begins a node's name or its id,

@@ -70,7 +70,8 @@ func (n *Node) wanted(ctx context.Context, p api.ClusterJoinParams) (pairing.Sec
 	}
 	where := n.nearby(ctx)
 	if len(where) == 0 {
-		return nil, nil, api.Errorf(api.ReasonPairingNotOpen, "", "No Mac nearby shows a code.")
+		return nil, nil, api.Errorf(api.ReasonPairingNotOpen, "", "No Mac nearby shows a code.").
+			WithRemedy("Choose Add a Mac there, or run `fulmen pair`. If the network hides it, name its address here: fulmen join ADDRESS")
 	}
 	return code, where, nil
 }

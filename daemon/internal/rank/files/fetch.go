@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -69,8 +71,8 @@ func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 }
 
 func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string) (string, error) {
-	if !filepath.IsAbs(who.Home) {
-		return "", api.Errorf(api.ReasonDirectoryMissing, who.Name, "The account %s has no home folder for the copy.", who.Name)
+	if _, err := os.Stat(who.Home); !filepath.IsAbs(who.Home) || errors.Is(err, fs.ErrNotExist) {
+		return "", api.Errorf(api.ReasonAccountForbidden, who.Name, "The account %s has no home folder for the copy.", who.Name)
 	}
 	at := placeOf(from, folder)
 	if err := carry.Turn(ctx, f.receivers); err != nil {

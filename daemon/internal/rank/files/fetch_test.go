@@ -125,6 +125,7 @@ func TestWhatCannotBeCopied(t *testing.T) {
 		{"a link out", map[string]string{"a/l": "->../../x"}, nil, api.ReasonSyncLeavesFolder, "a/l"},
 		{"a link up behind a folder", map[string]string{"a/l": "->b/../c"}, nil, api.ReasonSyncLeavesFolder, "a/l"},
 		{"no folder", nil, func(d *scenario) error { return os.RemoveAll(d.from) }, api.ReasonDirectoryMissing, "proj"},
+		{"no home", nil, func(d *scenario) error { d.who.Home += "/gone"; return nil }, api.ReasonAccountForbidden, "no home folder"},
 		{"a name that is not UTF-8", map[string]string{"a\xff": ""}, nil, api.ReasonSyncFailed, `a\xff`},
 		{"too large", map[string]string{"small": "", "data/models/big": ""}, func(d *scenario) error {
 			return os.Truncate(filepath.Join(d.from, "data/models/big"), 1<<30+1)
