@@ -97,6 +97,7 @@ export const reason: (reason: api.Reason) => string = from({
   link_below_history: "Slower than it was",
   not_measured: "Not measured yet",
   not_yet_read: "Not read yet",
+  not_in_scenario: "The simulated scenario does not say",
   node_unreachable: "Not reached",
   not_supported_by_platform: "Fulmen cannot learn it on this platform",
   not_supported_by_os: "This version of the system does not report it",

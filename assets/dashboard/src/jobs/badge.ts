@@ -1,0 +1,23 @@
+/**
+ * How a job fares, in the one or two words of a badge, the same on every page.
+ *
+ * @module
+ */
+
+import type * as api from "../api/types";
+import * as words from "../words";
+
+/** What is said of a job, and how good that is. */
+export interface JobBadge {
+  text: string;
+  tone: "good" | "bad" | "accent" | "plain";
+}
+
+/** What runs may be stalled, or not answer yet; who joins says how many have. */
+export function badgeOf(job: Pick<api.JobSummary, "phase" | "reason" | "joined" | "ranks">): JobBadge {
+  const { phase, reason } = job;
+  if (phase === "running" && reason === "stalled") return { text: "Stalled", tone: "bad" };
+  if (phase === "running" && reason === "not_ready") return { text: "Not ready", tone: "accent" };
+  const count = phase === "handshake" && job.ranks !== undefined ? ` ${job.joined ?? 0} of ${job.ranks}` : "";
+  return { text: words.phase(phase) + count, tone: phase === "succeeded" ? "good" : phase === "failed" || phase === "home_lost" ? "bad" : phase === "running" ? "accent" : "plain" };
+}
