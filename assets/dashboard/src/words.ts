@@ -58,6 +58,12 @@ export const liveness: (state: api.Liveness) => string = from({
   removed: "Removed",
 });
 
+/** How good that is: what comes back by itself is no more than a warning. */
+export function livenessTone(state: api.Liveness): "good" | "warn" | "bad" | "plain" {
+  if (state === "alive") return "good";
+  return state === "unreachable" ? "bad" : state === "left" || state === "removed" ? "plain" : "warn";
+}
+
 export const verdict: (verdict: api.LinkVerdict) => string = from({
   good: "Good",
   slow: "Slow",
