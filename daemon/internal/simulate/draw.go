@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/liveness"
 	"fulmen/daemon/internal/facts"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/topology"
 	"fulmen/native"
 	"fulmen/native/sim"
@@ -80,6 +82,21 @@ func draw(plan scenario.Scenario, clock native.Clock, version string) (drawing D
 func (d *Drawing) Redraw() {
 	d.graph = graphOf(d.Docs, d.Nodes[0].Since)
 	d.Links = d.graph.List()
+}
+
+// Seen is the cluster as the first Mac's daemon lists it, and what is wrong there, where it
+// sees others as silent says.
+func (d *Drawing) Seen(at api.Time, silent map[api.NodeID]api.Liveness) (api.NodeListResult, []api.NodeCondition) {
+	in := liveness.Input{Self: d.Nodes[0].Node, Started: at, At: at, Seen: map[api.NodeID]liveness.Seen{}}
+	for _, n := range d.Nodes {
+		in.Members = append(in.Members, api.Member{Node: n.Node})
+		in.Seen[n.Node] = liveness.Seen{Liveness: cmp.Or(silent[n.Node], api.LivenessAlive), Since: at}
+	}
+	for i := range d.Docs {
+		in.Docs = append(in.Docs, api.SharedDocument{Document: &d.Docs[i]})
+	}
+	view := liveness.Derive(in)
+	return view.List(), health.Derived(health.Seen{Nodes: view.Nodes, Cables: d.Links.Cables})
 }
 
 func graphOf(docs []api.Document, at api.Time) topology.Graph {

@@ -20,6 +20,7 @@ type randomMac struct {
 	hasDriver, isOn bool
 	ports           []randomPort
 	joins           []randomJoin // of randomNetworks
+	randomFacts
 }
 
 type randomPort struct {
@@ -107,9 +108,15 @@ func (d *randomCluster) scenario() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title = \"By chance\"\n")
 	d.networks(&b)
+	for i, m := range d.macs {
+		if m.tflops >= 0 {
+			fmt.Fprintf(&b, "[[gpu]]\nmac = \"m%d\"\nfp16_tflops = %g\nmemory_bytes_per_s = %de9\n", i, m.tflops, m.gigabytesPerS)
+		}
+	}
 	word := func(is bool, yes, no string) string { return choose(is, yes, no) }
 	for i, m := range d.macs {
 		fmt.Fprintf(&b, "[[mac]]\nname = \"m%d\"\nos = %q\nrdma = %q\n", i, word(m.hasDriver, "26.2/25C56", "26.1/25B78"), word(m.isOn, "on", "off"))
+		m.say(&b)
 		members := []string{}
 		for k, p := range m.ports {
 			fmt.Fprintf(&b, "[[mac.port]]\nreceptacle = %d\ncapability = %q\ninterface = \"en%d\"\n", k+1, word(p.isTB5, "tb5", "tb4"), k+1)

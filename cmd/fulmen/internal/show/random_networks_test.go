@@ -139,6 +139,9 @@ func (d *drawnCluster) networkLines() map[string]line {
 		if low > high {
 			low, high, isTurned = high, low, true
 		}
+		if d.macs[w.macs[0]].state.liveness == api.LivenessLeft || d.macs[w.macs[1]].state.liveness == api.LivenessLeft {
+			continue // it is not drawn
+		}
 		id := fmt.Sprintf("%s~%s/%s", low, high, d.kindOf(w))
 		if old := best[id]; old != nil && !slices.Equal(slices.MaxFunc([][]int{old.worth(), w.worth()}, slices.Compare), w.worth()) {
 			continue
