@@ -82,7 +82,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const live = liveOf(given);
   const { drawn } = settle(new Map(), live.model.links, new Set(live.model.nodes.map((node) => node.id)), 0);
   const lines = [...drawn].map(([id, d]) => ({
-    id, style: d.type, colour: colourOf(d.type), verdict: d.verdict, reason: d.because.text, alarm: alarmOf(d), title: calloutOf(d)?.title, ...textsOf(d),
+    id, stale: d.link.stale, style: d.type, colour: colourOf(d.type), verdict: d.verdict, reason: d.because.text, alarm: alarmOf(d), title: calloutOf(d)?.title, ...textsOf(d),
     sentence: sentenceOf(d, (node) => node),
   }));
   const none = () => {};

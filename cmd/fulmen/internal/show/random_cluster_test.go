@@ -14,6 +14,7 @@ type randomCluster struct {
 	macs   []randomMac
 	cables []randomCable
 	ways   []randomWay
+	ids    []api.NodeID // of the Macs, once they are drawn
 }
 
 type randomMac struct {
@@ -165,6 +166,25 @@ type line struct {
 	reason      string
 	there, back float64
 	rttUS       float64
+	isStale     bool // one end is not reached
+}
+
+// silence is why one of two Macs tells nothing now; empty where both do.
+func (d *randomCluster) silence(low, high int) string {
+	for _, mac := range []int{low, high} {
+		switch f := &d.macs[mac].randomFacts; {
+		case f.isHere():
+		case f.state.self == api.SelfAsleep:
+			return "The Mac is asleep."
+		case f.state.reason == api.ReasonShuttingDown:
+			return "The Mac is shutting down."
+		case f.state.self == api.SelfRestarting:
+			return "The Mac is restarting and may be waiting at FileVault."
+		default:
+			return "The node does not answer on any path."
+		}
+	}
+	return ""
 }
 
 // wanted is what has to be shown of a cable.
@@ -205,6 +225,13 @@ func (d *randomCluster) wanted(c *randomCable) line {
 	}
 	if fell && want.verdict == api.VerdictGood {
 		want.verdict, want.reason = api.VerdictSlow, fellBelow
+	}
+	low, high := c.ends[0].mac, c.ends[1].mac
+	if d.ids[low] > d.ids[high] {
+		low, high = high, low
+	}
+	if silence := d.silence(low, high); silence != "" {
+		want.isStale, want.verdict, want.reason = true, api.VerdictUnknown, silence
 	}
 	want.there, want.back, want.rttUS = float64(reading[0])/10, float64(reading[1])/10, float64(reading[2])
 	return want

@@ -125,6 +125,12 @@ func (d *randomCluster) wantedWay(w *randomWay) line {
 	case slices.Contains(w.reading[:], 0):
 		l.verdict, l.reason = api.VerdictUnknown, "Not everything has been measured yet."
 	}
+	if silence := d.silence(w.macs[0], w.macs[1]); silence != "" {
+		l.isStale = true
+		if l.verdict == api.VerdictGood {
+			l.verdict, l.reason = api.VerdictUnknown, silence
+		}
+	}
 	return l
 }
 
@@ -160,7 +166,8 @@ func (d *drawnCluster) networkLines() map[string]line {
 			if len(of) > 1 && len(slices.Compact(of)) == 1 {
 				kind = of[0]
 			}
-			lines[fmt.Sprintf("%s~%s/%s", low, high, kind)] = line{style: kind, verdict: api.VerdictUnknown, reason: "The simulated scenario does not say."}
+			lines[fmt.Sprintf("%s~%s/%s", low, high, kind)] = line{style: kind, verdict: api.VerdictUnknown, reason: "The simulated scenario does not say.",
+				isStale: d.silence(pair[0].mac, pair[1].mac) != ""}
 		}
 	}
 	return lines
@@ -230,6 +237,7 @@ func (d *drawnCluster) checkWays(t *testing.T) {
 		if l.reason == "Not everything has been measured yet." {
 			l.reason = "not everything was measured."
 		}
+		l.isStale = false // its reason says so
 		way := shownWay{fmt.Sprintf("m%d", w.macs[0]), fmt.Sprintf("m%d", w.macs[1]), l}
 		want = append(want, way)
 		if d.macs[w.macs[0]].joins[w.network].aliased && d.macs[w.macs[1]].joins[w.network].aliased {
@@ -249,7 +257,7 @@ func (d *drawnCluster) checkWays(t *testing.T) {
 			continue
 		}
 		verdict, reason, _ := strings.Cut(strings.TrimSuffix(cells[8], " SIMULATED"), ": ")
-		if reason != "" {
+		if reason, _, _ = strings.Cut(reason, "; "); reason != "" {
 			reason += "."
 		}
 		shown = append(shown, shownWay{cells[0], cells[1], line{style: kinds[cells[2]], verdict: api.LinkVerdict(verdict), reason: reason,
