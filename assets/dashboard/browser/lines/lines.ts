@@ -39,12 +39,15 @@ interface Given {
   models: api.ModelClusterResult;
   instances: api.Instance[];
   endpoint: string;
+  /** Of the person's own jobs, all. */
+  whole: Record<string, { job: api.Job; ranks: api.Rank[] }>;
 }
 
 /** What a part of the page says, a line a row or fact, its cells divided by |; in brackets the colour of what follows. */
 function textOf(component: unknown, props: Record<string, unknown>): string {
   const html = render(component as Component<Record<string, unknown>>, { props }).body;
   return html
+    .replace(/\s+/g, " ")
     .replace(/<!--.*?-->|<(form|button)\b.*?<\/\1>|<(\w+) class="visually-hidden.*?<\/\2>/gs, "")
     .replace(/<div class="(bar \w+)[^>]*aria-valuenow="(\d+)".*?<\/div><\/div>/gs, " [$1 $2] ")
     .replace(/<(\w+)([^>]*)>/g, (tag: string, name: string, rest: string) => {
@@ -71,7 +74,8 @@ function liveOf(given: Given): Live {
   const docs = new Documents();
   docs.begin({ sub: "s", docs: given.docs });
   const { nodes, totals, conditions, jobs, links: { cables, rows, networks } } = given;
-  Object.assign(live, { nodes, totals, cables, conditions, jobs, now: Date.parse(given.now), connection: { is: "open" }, ready: true, given,
+  Object.assign(live, { nodes, totals, cables, conditions, jobs, now: Date.parse(given.now), connection: { is: "open" }, ready: true,
+    given: { ...given, ranksOf: (id: string) => new Map(given.whole[id]?.ranks.map((rank) => [`${rank.rank}`, { rank }])) },
     model: modelOf(sources({ nodes, cables, rows, networks: networks ?? [], conditions, jobs, facts: docs, metrics: docs })),
     value: docs.value.bind(docs), doc: docs.get.bind(docs), all: docs.all.bind(docs) });
   return live;

@@ -17,6 +17,7 @@ import { compile, compileModule } from "svelte/compiler";
 const asked = {
   "pages/Models.svelte": { all: "models" },
   "pages/Instances.svelte": { all: "instances", endpoint: "endpoint" },
+  "pages/JobPage.svelte": { job: "whole[id]?.job", ranks: "ranksOf(id)" },
 };
 
 function given(id, source) {

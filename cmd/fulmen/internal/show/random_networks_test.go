@@ -149,7 +149,7 @@ func (d *drawnCluster) networkLines() map[string]line {
 			continue // it is not drawn
 		}
 		id := fmt.Sprintf("%s~%s/%s", low, high, d.kindOf(w))
-		if old := best[id]; old != nil && !slices.Equal(slices.MaxFunc([][]int{old.worth(), w.worth()}, slices.Compare), w.worth()) {
+		if old := best[id]; old != nil && !slices.Equal(slices.MaxFunc([][]int{d.worth(old), d.worth(w)}, slices.Compare), d.worth(w)) {
 			continue
 		}
 		best[id] = w
@@ -204,7 +204,7 @@ func (d *randomCluster) bridged() map[[2]randomEnd][]api.LinkKind {
 }
 
 // worth orders ways, the best last.
-func (w *randomWay) worth() []int {
+func (d *randomCluster) worth(w *randomWay) []int {
 	there, back, rtt := w.reading[0], w.reading[1], w.reading[2]
 	switch slower := min(there, back); {
 	case max(there, back) == 0:
@@ -213,8 +213,8 @@ func (w *randomWay) worth() []int {
 		return []int{1, slower}
 	case slower == 0:
 		return []int{2, max(there, back)}
-	case rtt == 0:
-		return []int{2, slower}
+	case rtt == 0 || d.silence(w.macs[0], w.macs[1]) != "":
+		return []int{2, slower} // it is not known to be good
 	default:
 		return []int{3, slower}
 	}

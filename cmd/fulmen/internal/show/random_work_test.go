@@ -14,6 +14,7 @@ import (
 // randomWork are jobs, models and services, as a daemon lists them.
 type randomWork struct {
 	jobs      []api.JobSummary
+	whole     map[api.JobID]wholeJob
 	instances []api.Instance
 	models    api.ModelClusterResult
 }
@@ -30,6 +31,7 @@ func (d *drawnCluster) work(r *rand.Rand) {
 		}
 		return nodes
 	}
+	d.whole = map[api.JobID]wholeJob{}
 	phases := []api.JobPhase{api.JobQueued, api.JobPlacing, api.JobStarting, api.JobHandshake, api.JobRunning, api.JobRunning, api.JobRunning, api.JobEnding, api.JobBackoff,
 		api.JobHomeLost, api.JobSucceeded, api.JobFailed, api.JobStopped}
 	reasons := map[api.JobPhase][]api.Reason{api.JobQueued: {"", api.ReasonWaitingForJob}, api.JobRunning: {"", api.ReasonStalled, api.ReasonNotReady}, api.JobBackoff: {api.ReasonRankFailed, api.ReasonPreempted},
@@ -54,9 +56,12 @@ func (d *drawnCluster) work(r *rand.Rand) {
 			j.LinePosition, j.Priority = 1+r.IntN(4), r.IntN(2)*5
 		case j.Phase.Ended():
 			j.EndedAt = api.TimeOf(d.now.Add(-time.Duration(r.Int64N(int64(d.now.Sub(j.SubmittedAt.Time)) + 1))))
-			j.ExitCode = new(either(j.Phase == api.JobSucceeded, 0, 1+r.IntN(120)))
+			j.ExitCode = new(either(j.Phase == api.JobSucceeded, 0, 1+r.IntN(3)))
 		}
 		d.jobs = append(d.jobs, j)
+		if j.Mine && j.Nodes != nil {
+			d.whole[j.Job] = d.wholeOf(j, r)
+		}
 	}
 	for i := range r.IntN(3) {
 		one := api.Instance{Name: fmt.Sprintf("chat-%d", i), Model: api.ModelSelect{Model: "mlx/Qwen3"}, Engine: "mlx-lm", Sharding: "tensor"}
@@ -220,7 +225,9 @@ func (d *drawnCluster) wantJobs(s said) {
 		s.add(fmt.Sprintf("[badge %s]%s%s%s%s | %s | %s | %s | %s | %s", tone, badge, line, either(j.Message != "", " / "+j.Message, ""), either(j.Attempt > 1, fmt.Sprintf(" / attempt %d", j.Attempt), ""),
 			dashes(d.names(j.Nodes)), either(j.Mine, "you", j.Principal.User+"@m0"), cmp.Or(string(j.Backend), "–"), either(memory > 0, pageBytes(memory), "–"),
 			pageAge(d.seconds(either(isRunning, j.SubmittedAt, j.EndedAt)))), "page jobs /%s / %s", j.Name, row)
-		s.add(fmt.Sprintf("Jobs /\n%s\n[badge %s]%s\nWaiting for the job…", j.Name, tone, badge), "job %s", row)
+		if _, is := d.whole[j.Job]; !is {
+			s.add(fmt.Sprintf("Jobs /\n%s\n[badge %s]%s\nWaiting for the job…", j.Name, tone, badge), "job %s", row)
+		}
 		if !j.Mine && isRunning {
 			s.add(j.Name+"   "+inMenu+" for "+j.Principal.User, "menu job:%s", row)
 		}

@@ -97,10 +97,10 @@ func (s said) page(screen, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		name, value, isFact := strings.Cut(line, " | ")
 		switch {
-		case slices.Contains([]string{"Thunderbolt", "What it lends", "Paths"}, line) || screen == "page cluster" && !isFact:
-			section = "left out" // others look at cables and sharing
+		case slices.Contains([]string{"Output", "Thunderbolt", "What it lends", "Paths"}, line) || screen == "page cluster" && !isFact:
+			section = "left out" // others look at cables, sharing and output
 		case section == "left out" && !isFact:
-		case name == "Job" || name == "Name" || name == "Model": // a heading
+		case name == "Rank" || name == "Job" || name == "Name" || name == "Model": // a heading
 		case isFact && section != "" && section != "left out" || isFact && !strings.HasPrefix(screen, "panel"):
 			if name == "members" {
 				value = countOfMacs.FindString(value) // what is wrong stands beside it

@@ -108,6 +108,17 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	conditions, _, _ = strings.Cut(conditions, "\n")
 	shown.add(conditions, "top conditions")
 	shown.columns("jobs", drawn(func(w *Page) { view.Jobs(w, d.jobs, true, names) }), "JOB")
+	for id, one := range d.whole {
+		text := drawn(func(w *Page) { view.Job(w, one.Job, one.Ranks, names) })
+		shown.columns("ranks "+string(id), text[strings.LastIndex(text, "\nRANK ")+1:], "RANK")
+		shown.columns("attempts "+string(id), text, "ATTEMPT")
+		head, _, _ := strings.Cut(text, "\n\n")
+		for line := range strings.SplitSeq(head, "\n") {
+			if cells := manyGaps.Split(line, 2); slices.Contains([]string{"phase", "tries", "because", "exit", "home"}, cells[0]) {
+				shown.add(cells[1], "job %s: %s", id, cells[0])
+			}
+		}
+	}
 	shown.columns("serve", drawn(func(w *Page) { view.Instances(w, api.InstanceListResult{Instances: d.instances}, names) }), "NAME")
 	models := drawn(func(w *Page) { view.ModelsOfCluster(w, d.models, nil, names) })
 	shown.columns("models", models, "MODEL")
@@ -122,6 +133,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	d.wantTotals(wanted)
 	d.wantConditions(wanted)
 	d.wantJobs(wanted)
+	d.wantWholeJobs(wanted)
 	d.wantInstances(wanted)
 	d.wantModels(wanted)
 	for key, text := range texts {
@@ -197,8 +209,11 @@ func (d *drawnCluster) check(t *testing.T, screen string, shown, networks map[st
 	}
 	for id, want := range wanted {
 		got := shown[id]
-		if got.isStale && got.verdict == "" {
-			got.verdict = want.verdict // the menu has no more room
+		if got.isStale { // the menu has no room for the verdict, fulmen links none for what a cable was
+			got.verdict, got.style = cmp.Or(got.verdict, want.verdict), cmp.Or(got.style, want.style)
+		}
+		if _, isNetwork := networks[id]; isNetwork && got.isStale && d.bothSilent(id, got.reason) {
+			got.reason = want.reason // both ends say nothing, and one is named
 		}
 		if got != want {
 			t.Errorf("seed %d: %s says of %s\n  %+v, not\n  %+v", d.seed, screen, id, got, want)
@@ -209,6 +224,14 @@ func (d *drawnCluster) check(t *testing.T, screen string, shown, networks map[st
 			t.Errorf("seed %d: %s has %s, which is nothing:\n  %+v", d.seed, screen, id, got)
 		}
 	}
+}
+
+// bothSilent reports whether both Macs of a network's line are away, and a text is why one is.
+func (d *drawnCluster) bothSilent(id, text string) bool {
+	pair, _, _ := strings.Cut(id, "/")
+	low, high, _ := strings.Cut(pair, "~")
+	why := []string{d.silence(slices.Index(d.ids, api.NodeID(low)), slices.Index(d.ids, api.NodeID(low))), d.silence(slices.Index(d.ids, api.NodeID(high)), slices.Index(d.ids, api.NodeID(high)))}
+	return !slices.Contains(why, "") && slices.Contains(why, text)
 }
 
 // idOf is a cable's id, and whether its first end is the second of the cluster's cable.
@@ -307,6 +330,9 @@ func (d *drawnCluster) links() map[string]line {
 		}
 		if cells[5] == "ready" {
 			l.style = api.LinkRDMA
+		}
+		if isStale && cells[3] == "-" {
+			l.style = ""
 		}
 		if kind, speed, is := strings.Cut(cells[3], " "); is {
 			there, back, differ := strings.Cut(speed, "/")
@@ -420,7 +446,7 @@ func (p *dashboard) draw(t *testing.T, d *drawnCluster) (shown map[string]line, 
 		Texts map[string]string
 	}
 	err := p.given.Encode(map[string]any{"now": api.TimeOf(d.now), "nodes": d.list.Nodes, "totals": d.list.Totals, "docs": d.Docs, "links": d.Links, "conditions": d.conditions,
-		"jobs": append([]api.JobSummary{}, d.jobs...), "models": d.models, "instances": append([]api.Instance{}, d.instances...), "endpoint": "http://127.0.0.1:1/v1"})
+		"jobs": append([]api.JobSummary{}, d.jobs...), "models": d.models, "instances": append([]api.Instance{}, d.instances...), "endpoint": "http://127.0.0.1:1/v1", "whole": d.whole})
 	if err == nil {
 		err = p.drawn.Decode(&drawn)
 	}

@@ -31,7 +31,7 @@ func Style(heading, cell string) text.Style {
 	if !slices.Contains([]string{"STATE", "VERDICT", "PHASE", "RDMA"}, column) {
 		return text.Plain
 	}
-	if strings.HasPrefix(cell, string(api.JobRunning)+": ") {
+	if column == "STATE" && strings.HasPrefix(cell, string(api.JobRunning)+": ") {
 		return text.Yellow // and something has to be said of it
 	}
 	for words, style := range meanings {
