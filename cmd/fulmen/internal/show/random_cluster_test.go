@@ -117,7 +117,7 @@ func (d *randomCluster) scenario() string {
 	word := func(is bool, yes, no string) string { return choose(is, yes, no) }
 	for i, m := range d.macs {
 		fmt.Fprintf(&b, "[[mac]]\nname = \"m%d\"\nos = %q\nrdma = %q\n", i, word(m.hasDriver, "26.2/25C56", "26.1/25B78"), word(m.isOn, "on", "off"))
-		m.say(&b)
+		m.writeTo(&b)
 		members := []string{}
 		for k, p := range m.ports {
 			fmt.Fprintf(&b, "[[mac.port]]\nreceptacle = %d\ncapability = %q\ninterface = \"en%d\"\n", k+1, word(p.isTB5, "tb5", "tb4"), k+1)

@@ -16,7 +16,7 @@ type wholeJob struct {
 	Ranks []api.Rank `json:"ranks"`
 }
 
-// wholeOf gives a job its ranks, and an attempt for each that it is said to have had.
+// wholeOf gives a job its ranks, and an attempt for each that it is screenTexts to have had.
 func (d *drawnCluster) wholeOf(j api.JobSummary, r *rand.Rand) wholeJob {
 	ago := func(seconds int) api.Time { return api.TimeOf(d.now.Add(-time.Duration(seconds) * time.Second)) }
 	spec, _ := json.Marshal(map[string]any{"job": j.Job, "name": j.Name, "max_attempts": 5, "retries": 3, "submitted_at": j.SubmittedAt, "program": map[string]any{"command": []string{"python", "train.py"}}, "placement": map[string]any{"backend": j.Backend}})
@@ -55,8 +55,8 @@ func (d *drawnCluster) wholeOf(j api.JobSummary, r *rand.Rand) wholeJob {
 	return whole
 }
 
-// wantWholeJobs is what is to be said to the owners of jobs.
-func (d *drawnCluster) wantWholeJobs(s said) {
+// wantWholeJobs is what is to be screenTexts to the owners of jobs.
+func (d *drawnCluster) wantWholeJobs(s screenTexts) {
 	words := map[api.RankPhase]string{api.RankGranted: "Granted", api.RankPreparing: "Preparing", api.RankStarting: "Starting", api.RankHandshake: "Joining", api.RankRunning: "Running",
 		api.RankEnding: "Ending", api.RankExited: "Exited", api.RankLost: "Lost"}
 	joining := map[api.HandshakeState]string{"none": "has not dialled", "held": "waits for rank 0", "listening": "listens", "connected": "connected", "joined": "joined"}

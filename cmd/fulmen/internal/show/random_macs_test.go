@@ -35,7 +35,7 @@ type randomFacts struct {
 // randomState is how a Mac is, seen from the first one, with the words of each screen.
 type randomState struct {
 	liveness   api.Liveness
-	self       api.SelfState // what it said last
+	self       api.SelfState // what it screenTexts last
 	reason     api.Reason
 	page, tone string
 	menu, text string
@@ -54,14 +54,14 @@ var randomStates = []randomState{
 	{api.LivenessLeft, api.SelfLeft, "", "Has left", "plain", "has left", "It left the cluster", ""},
 }
 
-const unsaid = -1
+const missing = -1
 
 // equip gives the Macs what they say of themselves.
 func (d *randomCluster) equip(r *rand.Rand) {
 	often := func(percent int) bool { return r.IntN(100) < percent }
-	half := func(most int) float64 { return either(often(80), float64(r.IntN(2*most))/2, unsaid) }
+	half := func(most int) float64 { return either(often(80), float64(r.IntN(2*most))/2, missing) }
 	for i := range d.macs {
-		f := randomFacts{totalMB: unsaid, usedMB: unsaid, workingGB: unsaid, battery: unsaid, tflops: unsaid, use: unsaid, heat: "nominal", source: "ac", pressure: "normal"}
+		f := randomFacts{totalMB: missing, usedMB: missing, workingGB: missing, battery: missing, tflops: missing, use: missing, heat: "nominal", source: "ac", pressure: "normal"}
 		if often(90) {
 			f.totalMB = 1024 * []int{8, 16, 24, 64, 512, 1024}[r.IntN(6)]
 			f.usedMB = 512 * (1 + r.IntN(f.totalMB/512))
@@ -110,8 +110,8 @@ func either[T any](yes bool, a, b T) T {
 	return b
 }
 
-// say is the part of a scenario that has it.
-func (f *randomFacts) say(b *strings.Builder) {
+// writeTo writes the part of a scenario that has it.
+func (f *randomFacts) writeTo(b *strings.Builder) {
 	line := func(is bool, format string, value any) {
 		if is {
 			fmt.Fprintf(b, format+"\n", value)

@@ -165,8 +165,8 @@ func pageAge(s int) string {
 
 func cliAgo(s int) string { return either(s < 1, "just now", span(s)+" ago") }
 
-// wantJobs is what is to be said of the jobs.
-func (d *drawnCluster) wantJobs(s said) {
+// wantJobs is what is to be screenTexts of the jobs.
+func (d *drawnCluster) wantJobs(s screenTexts) {
 	for _, j := range d.jobs {
 		words, row := phaseWords[j.Phase], string(j.Job)
 		macs := either(len(j.Nodes) == 1, "1 Mac", fmt.Sprintf("%d Macs", len(j.Nodes)))
@@ -251,8 +251,8 @@ func pageBytes(mb int) string {
 	return number + " " + strings.Replace(unit, "iB", "B", 1)
 }
 
-// wantInstances is what is to be said of what is served.
-func (d *drawnCluster) wantInstances(s said) {
+// wantInstances is what is to be screenTexts of what is served.
+func (d *drawnCluster) wantInstances(s screenTexts) {
 	state := func(j api.InstanceJob) string {
 		switch {
 		case !j.ReadyAt.IsZero():
@@ -316,8 +316,8 @@ func (d *drawnCluster) wantInstances(s said) {
 	}
 }
 
-// wantModels is what is to be said of the models.
-func (d *drawnCluster) wantModels(s said) {
+// wantModels is what is to be screenTexts of the models.
+func (d *drawnCluster) wantModels(s screenTexts) {
 	for _, n := range d.models.Nodes {
 		if n.Error != nil {
 			why := "The node does not answer on any path. Check that it is on, awake and connected."

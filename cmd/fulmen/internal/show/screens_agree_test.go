@@ -77,7 +77,7 @@ func TestScreensSayTheSame(t *testing.T) {
 // checkFacts compares all that screens say besides cables and networks; texts are the page's.
 func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	t.Helper()
-	shown, wanted, view, names := said{}, said{}, View{Now: d.now}, NamesOf(d.list.Nodes)
+	shown, wanted, view, names := screenTexts{}, screenTexts{}, View{Now: d.now}, NamesOf(d.list.Nodes)
 	drawn := func(draw func(w *Page)) string {
 		var page Page
 		draw(&page)
@@ -426,7 +426,7 @@ func openDashboard(t *testing.T) *dashboard {
 	is.NoErr(run.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
-		_ = run.Wait() // what went wrong was said where it was noticed
+		_ = run.Wait() // what went wrong was screenTexts where it was noticed
 	})
 	d.given, d.drawn = json.NewEncoder(in), json.NewDecoder(out)
 	return &d

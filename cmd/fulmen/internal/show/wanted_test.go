@@ -21,7 +21,7 @@ type macWords struct {
 }
 
 func (f *randomFacts) words() macWords {
-	tell := func(known bool, text string) string { return either(known, text, "–") }
+	orDash := func(known bool, text string) string { return either(known, text, "–") }
 	w := macWords{memory: "unknown", onPage: "–", last: "–", flops: "not measured", onCard: "–", band: "–"}
 	if f.totalMB >= 0 {
 		ram := either(f.kind == api.GPUMemoryDedicated || f.kind == api.GPUMemoryNone, " RAM", "")
@@ -33,17 +33,17 @@ func (f *randomFacts) words() macWords {
 		}
 		w.memory += either(f.pressure == "normal", "", ", pressure "+string(f.pressure))
 	}
-	w.use = tell(f.use >= 0, percents(f.use))
-	w.watts = tell(f.watts >= 0, fmt.Sprintf("%d W", halfUp(f.watts)))
-	w.heat = tell(f.celsius >= 0, fmt.Sprintf("%d °C", halfUp(f.celsius)))
+	w.use = orDash(f.use >= 0, percents(f.use))
+	w.watts = orDash(f.watts >= 0, fmt.Sprintf("%d W", halfUp(f.watts)))
+	w.heat = orDash(f.celsius >= 0, fmt.Sprintf("%d °C", halfUp(f.celsius)))
 	if f.tflops >= 0 {
 		w.flops, w.onCard, w.band = three(f.tflops)+" TFLOPS", pageThree(f.tflops)+" TFLOPS", decimal(f.gigabytesPerS)
 	}
 	return w
 }
 
-// wantMacs is what is to be said of the Macs, in the menu and the terminal.
-func (d *drawnCluster) wantMacs(s said) {
+// wantMacs is what is to be screenTexts of the Macs, in the menu and the terminal.
+func (d *drawnCluster) wantMacs(s screenTexts) {
 	for i, n := range d.list.Nodes {
 		f := &d.macs[i].randomFacts
 		w, id, isHere := f.words(), n.Node, f.isHere()
@@ -86,8 +86,8 @@ func (d *drawnCluster) wantMacs(s said) {
 	}
 }
 
-// wantPicture is what is to be said of the Macs in the picture of the page, and beside it.
-func (d *drawnCluster) wantPicture(s said) {
+// wantPicture is what is to be screenTexts of the Macs in the picture of the page, and beside it.
+func (d *drawnCluster) wantPicture(s screenTexts) {
 	for i, n := range d.list.Nodes {
 		f := &d.macs[i].randomFacts
 		if f.state.liveness == api.LivenessLeft {
@@ -115,11 +115,11 @@ func (d *drawnCluster) wantPicture(s said) {
 		can := either(f.tflops >= 0, w.onCard+" · "+w.band, "not measured")
 		s.add(written("\n", spoken, fill, pill, name, either(isHere, w.onPage, f.state.page), of(isHere, load), can, of(sign != "", "[sign "+string(severity)+"]")), "mac %s", id)
 
-		section, told := either(isHere, "Now", "Last known"), func(text string) string { return either(text == "–", "The simulated scenario does not say", text) }
-		s.add(told(w.onPage), "panel %s %s/Memory", id, section)
-		s.add(told(w.use), "panel %s %s/GPU", id, section)
-		s.add(told(w.watts), "panel %s %s/Power", id, section)
-		s.add(told(w.heat), "panel %s %s/Temperature", id, section)
+		section, orWhy := either(isHere, "Now", "Last known"), func(text string) string { return either(text == "–", "The simulated scenario does not say", text) }
+		s.add(orWhy(w.onPage), "panel %s %s/Memory", id, section)
+		s.add(orWhy(w.use), "panel %s %s/GPU", id, section)
+		s.add(orWhy(w.watts), "panel %s %s/Power", id, section)
+		s.add(orWhy(w.heat), "panel %s %s/Temperature", id, section)
 		s.add(string(f.heat), "panel %s %s/Heat", id, section)
 		s.add(either(f.tflops >= 0, w.onCard, "Not measured yet"), "panel %s Measured/fp16 compute", id)
 		s.add(either(f.tflops >= 0, w.band, "Not measured yet"), "panel %s Measured/Memory bandwidth", id)
@@ -200,8 +200,8 @@ func (d *drawnCluster) conditionsOn(isShown func(api.NodeCondition) bool) string
 	return written("\n", all...)
 }
 
-// wantConditions is what is to be said of what is wrong.
-func (d *drawnCluster) wantConditions(s said) {
+// wantConditions is what is to be screenTexts of what is wrong.
+func (d *drawnCluster) wantConditions(s screenTexts) {
 	s.add(cmp.Or(d.conditionsOn(func(api.NodeCondition) bool { return true }), "Nothing is wrong."), "page conditions")
 	var lines []string
 	isWorking, icon := false, "normal"
@@ -244,8 +244,8 @@ func (d *drawnCluster) wantConditions(s said) {
 	s.add(either(len(d.conditions) == 1, "1 thing", fmt.Sprintf("%d things", len(d.conditions)))+" to know: fulmen status", "top conditions")
 }
 
-// wantTotals is what is to be said of all Macs that are reached.
-func (d *drawnCluster) wantTotals(s said) {
+// wantTotals is what is to be screenTexts of all Macs that are reached.
+func (d *drawnCluster) wantTotals(s screenTexts) {
 	nodes, members, measured, powered := 0, len(d.macs), 0, 0
 	total, used, bandwidth, hasTotal := 0, 0, 0, false
 	flops, watts := 0.0, 0.0

@@ -11,11 +11,11 @@ import (
 	"fulmen/app"
 )
 
-// said is what screens say, by the screen, the thing and the fact.
-type said map[string]string
+// screenTexts is what screens say, by the screen, the thing and the fact.
+type screenTexts map[string]string
 
 // add has a screen say something; nothing where the text is empty.
-func (s said) add(text, key string, args ...any) {
+func (s screenTexts) add(text, key string, args ...any) {
 	if text != "" {
 		s[fmt.Sprintf(key, args...)] = text
 	}
@@ -23,7 +23,7 @@ func (s said) add(text, key string, args ...any) {
 
 // columns adds the cells of a table, by the first one of each row and the heading. What spans
 // a row below is its further lines.
-func (s said) columns(screen, page, first string) {
+func (s screenTexts) columns(screen, page, first string) {
 	var names []string
 	var from []int
 	thing, further := "", 0
@@ -73,7 +73,7 @@ func until(from []int, i, most int) int {
 }
 
 // menu adds the lines of the menu that say something of the cluster.
-func (s said) menu(m app.Menu) {
+func (s screenTexts) menu(m app.Menu) {
 	s.add(string(m.Icon), "menu icon")
 	s.add(m.Title, "menu title")
 	for _, top := range m.Items {
@@ -92,13 +92,15 @@ func (s said) menu(m app.Menu) {
 
 // page adds a text of the page: a fact a line, below its heading, and the lines without a name
 // together.
-func (s said) page(screen, text string) {
+func (s screenTexts) page(screen, text string) {
 	section, rest := "", []string{}
 	for line := range strings.SplitSeq(text, "\n") {
 		name, value, isFact := strings.Cut(line, " | ")
 		switch {
 		case slices.Contains([]string{"Output", "Thunderbolt", "What it lends", "Paths"}, line) || screen == "page cluster" && !isFact:
 			section = "left out" // others look at cables, sharing and output
+		case slices.Contains([]string{"Ranks", "Attempts"}, line):
+			section, rest = "", append(rest, line)
 		case section == "left out" && !isFact:
 		case name == "Rank" || name == "Job" || name == "Name" || name == "Model": // a heading
 		case isFact && section != "" && section != "left out" || isFact && !strings.HasPrefix(screen, "panel"):
@@ -127,7 +129,7 @@ func (s said) page(screen, text string) {
 var countOfMacs = regexp.MustCompile(`^[\d of]*Macs?( connected)?`)
 
 // agree compares what the screens say with what they have to.
-func (d *drawnCluster) agree(t *testing.T, shown, wanted said) {
+func (d *drawnCluster) agree(t *testing.T, shown, wanted screenTexts) {
 	t.Helper()
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		if shown[key] != wanted[key] {
