@@ -167,6 +167,7 @@ type line struct {
 	there, back float64
 	rttUS       float64
 	isStale     bool // one end is not reached
+	isOne       bool // one number stands for both ways
 }
 
 // silence is why one of two Macs tells nothing now; empty where both do.
