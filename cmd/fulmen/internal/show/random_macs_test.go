@@ -90,7 +90,7 @@ func (d *randomCluster) equip(r *rand.Rand) {
 		if often(70) {
 			f.tflops, f.gigabytesPerS, f.agoMin = float64(1+r.IntN(200))/4, 50+10*r.IntN(95), r.IntN(300)
 		}
-		if i > 0 && often(40) {
+		if i > 0 && often(50) {
 			f.state = randomStates[1+r.IntN(len(randomStates)-1)]
 			if isCabled := slices.ContainsFunc(d.cables, func(c randomCable) bool { return c.ends[0].mac == i || c.ends[1].mac == i }); isCabled && f.state.liveness == api.LivenessLeft {
 				f.state = randomStates[1]
