@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	apptext "fulmen/app/text"
@@ -45,20 +44,21 @@ func (s *State) mac(n Node) Item {
 		}
 		add("gpu", line)
 	}
-	if m := n.Memory; m != nil && m.TotalBytes != nil {
+	isHere := n.Liveness.Reached() // what others do now is not known
+	if m := n.Memory; isHere && m != nil && m.TotalBytes != nil {
 		add("memory", n.memoryWords()+" used")
 	}
-	if t := n.System; t != nil && t.GPUTemperatureCelsius != nil {
-		add("temperature", "GPU "+strconv.FormatFloat(*t.GPUTemperatureCelsius, 'f', 0, 64)+" °C")
+	if t := n.System; isHere && t != nil && t.GPUTemperatureCelsius != nil {
+		add("temperature", "GPU "+apptext.Fixed(*t.GPUTemperatureCelsius, 0)+" °C")
 	}
-	if len(n.Paths) > 0 && !n.Self {
+	if isHere && len(n.Paths) > 0 && !n.Self {
 		add("path", "Reached over "+kindName(n.Paths[0].Kind))
 	}
 	if n.Simulated {
 		add("simulated", "Simulated: no real hardware behind it")
 	}
 	item.Items = append(item.Items, Item{ID: id + ":show", Title: "Show in Dashboard", Do: &Do{Open: "dashboard:/node/" + string(n.NodeView.Node)}},
-		Item{ID: id + ":measure", Title: "Measure Its GPU", Disabled: n.Liveness != api.LivenessAlive,
+		Item{ID: id + ":measure", Title: "Measure Its GPU", Disabled: !isHere,
 			Do: call("measure.gpu", api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(n.NodeView.Node)}})})
 	if !n.Self {
 		item.Items = append(item.Items, Item{ID: id + ":remove", Title: "Remove from the Cluster…", Do: s.remove(n.NodeView.Node)})

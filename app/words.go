@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -29,10 +28,10 @@ func tflops(v float64) string {
 	if v < 9.95 {
 		return apptext.TFLOPS(v)
 	}
-	return strconv.FormatFloat(math.Round(v), 'f', 0, 64) + " TFLOPS"
+	return apptext.Fixed(v, 0) + " TFLOPS"
 }
 
-func watts(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', 0, 64) + " W" }
+func watts(v float64) string { return apptext.Fixed(v, 0) + " W" }
 
 func percent(ratio float64) string { return apptext.Percent(ratio) }
 

@@ -51,7 +51,16 @@ func Micros(us float64) string {
 func TFLOPS(v float64) string { return digits(v) + " TFLOPS" }
 
 // Percent is a ratio from 0 to 1: 37 %.
-func Percent(ratio float64) string { return strconv.FormatFloat(ratio*100, 'f', 0, 64) + " %" }
+func Percent(ratio float64) string { return Fixed(ratio*100, 0) + " %" }
+
+// Fixed is a number with so many places. What is in the middle goes up, as the dashboard has it.
+func Fixed(v float64, places int) string {
+	scale := math.Pow10(places)
+	if scaled := v * scale; scaled-math.Floor(scaled) == 0.5 && math.FMA(v, scale, -scaled) == 0 {
+		v = math.Nextafter(v, math.Inf(1))
+	}
+	return strconv.FormatFloat(v, 'f', places, 64)
+}
 
 // Count is a number with its noun: 1 cable, 3 cables.
 func Count(n int, noun string) string {
@@ -68,7 +77,7 @@ func scaled(v, base float64, units []string) string {
 		unit++
 	}
 	if unit == 0 {
-		return strconv.FormatFloat(v, 'f', 0, 64) + " " + units[0]
+		return Fixed(v, 0) + " " + units[0]
 	}
 	return digits(v) + " " + units[unit]
 }
@@ -84,7 +93,7 @@ func digits(v float64) string {
 	case a < 99.95:
 		places = 1
 	}
-	return strconv.FormatFloat(v, 'f', places, 64)
+	return Fixed(v, places)
 }
 
 // Duration is a length of time in its one or two greatest units: 850 ms, 12 s,

@@ -19,6 +19,9 @@ func TestNumbers(t *testing.T) {
 		{BytesPerS(819e9), "819 GB/s"}, {BytesPerS(9.9961e9), "10.0 GB/s"}, {BytesPerS(999.99e6), "1.00 GB/s"}, {BytesPerS(12), "12 B/s"},
 		{TFLOPS(26.34), "26.3 TFLOPS"}, {TFLOPS(0.5), "0.50 TFLOPS"}, {TFLOPS(123.4), "123 TFLOPS"}, {TFLOPS(0.0012), "0.0012 TFLOPS"},
 		{Percent(0.374), "37 %"},
+		{Percent(0.125), "13 %"},
+		{Percent(0.575), "57 %"}, // a little less
+		{TFLOPS(49.25), "49.3 TFLOPS"},
 		{BitsPerS(80e9), "80 Gb/s"}, {BitsPerS(74.83e9), "74.8 Gb/s"}, {BitsPerS(2.5e9), "2.5 Gb/s"}, {BitsPerS(100e6), "100 Mb/s"}, {BitsPerS(0), "0 b/s"},
 		{Micros(9), "9 µs"}, {Micros(0.5), "0.5 µs"}, {Micros(340), "340 µs"}, {Micros(1250), "1.25 ms"}, {Micros(12500), "12.5 ms"}, {Micros(1500e3), "1.5 s"}, {Micros(2e6), "2 s"},
 		{Duration(12 * time.Microsecond), "12 µs"}, {Duration(850 * time.Millisecond), "850 ms"}, {Duration(1540 * time.Millisecond), "1.5 s"},

@@ -71,6 +71,12 @@ export const liveness: (state: api.Liveness) => string = from({
   removed: "Removed",
 });
 
+/** How good that is: what comes back by itself is no more than a warning. */
+export function livenessTone(state: api.Liveness): "good" | "warn" | "bad" | "plain" {
+  if (state === "alive") return "good";
+  return state === "unreachable" ? "bad" : state === "left" || state === "removed" ? "plain" : "warn";
+}
+
 export const verdict: (verdict: api.LinkVerdict) => string = from({
   good: "Good",
   slow: "Slow",
@@ -110,6 +116,7 @@ export const reason: (reason: api.Reason) => string = from({
   link_below_history: "Slower than it was",
   not_measured: "Not measured yet",
   not_yet_read: "Not read yet",
+  not_in_scenario: "The simulated scenario does not say",
   node_unreachable: "Not reached",
   not_supported_by_platform: "Fulmen cannot learn it on this platform",
   not_supported_by_os: "This version of the system does not report it",

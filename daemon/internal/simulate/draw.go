@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/liveness"
 	"fulmen/daemon/internal/facts"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/topology"
 	"fulmen/native"
 	"fulmen/native/sim"
@@ -77,13 +79,31 @@ func draw(plan scenario.Scenario, clock native.Clock, version string) (drawing D
 }
 
 // Redraw makes the graph of the documents again, which may have been changed.
-func (d *Drawing) Redraw() {
-	d.graph = graphOf(d.Docs, d.Nodes[0].Since)
+func (d *Drawing) Redraw() { d.redraw(nil) }
+
+func (d *Drawing) redraw(isStale func(api.NodeID) bool) {
+	d.graph = graphOf(d.Docs, d.Nodes[0].Since, isStale)
 	d.Links = d.graph.List()
 }
 
-func graphOf(docs []api.Document, at api.Time) topology.Graph {
-	nodes, _ := topology.NodesOf(docs, nil)
+// Seen is the cluster as the first Mac's daemon lists it, and what is wrong there, where it
+// sees others as silent says; the graph is what it has then.
+func (d *Drawing) Seen(at api.Time, silent map[api.NodeID]api.Liveness) (api.NodeListResult, []api.NodeCondition) {
+	in := liveness.Input{Self: d.Nodes[0].Node, Started: at, At: at, Seen: map[api.NodeID]liveness.Seen{}}
+	for _, n := range d.Nodes {
+		in.Members = append(in.Members, api.Member{Node: n.Node})
+		in.Seen[n.Node] = liveness.Seen{Liveness: cmp.Or(silent[n.Node], api.LivenessAlive), Since: at}
+	}
+	for i := range d.Docs {
+		in.Docs = append(in.Docs, api.SharedDocument{Document: &d.Docs[i]})
+	}
+	view := liveness.Derive(in)
+	d.redraw(view.Stale)
+	return view.List(), health.Derived(health.Seen{Nodes: view.Nodes, Cables: d.Links.Cables})
+}
+
+func graphOf(docs []api.Document, at api.Time, isStale func(api.NodeID) bool) topology.Graph {
+	nodes, _ := topology.NodesOf(docs, isStale)
 	return topology.Build(topology.Input{Nodes: nodes, At: at})
 }
 
@@ -149,7 +169,7 @@ func (a *artist) docs() []api.Document {
 	return all
 }
 
-func (a *artist) graph() topology.Graph { return graphOf(a.docs(), a.at) }
+func (a *artist) graph() topology.Graph { return graphOf(a.docs(), a.at, nil) }
 
 // facts writes what a Mac says of itself.
 func (a *artist) facts(mac string) error {

@@ -72,6 +72,9 @@ func (n *Node) silence() api.Reason {
 		case api.SelfAsleep:
 			return api.ReasonAsleep
 		case api.SelfRestarting:
+			if n.State.Reason == api.ReasonShuttingDown {
+				return api.ReasonShuttingDown
+			}
 			return api.ReasonRestarting
 		case api.SelfStopping, api.SelfLeft, api.SelfAwake:
 		}

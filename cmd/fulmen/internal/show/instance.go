@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"strconv"
 
 	"fulmen/app/text"
 	"fulmen/daemon/api"
@@ -37,7 +36,7 @@ func (v View) Instances(w *Page, list api.InstanceListResult, n Names) {
 func tokenRate(i api.Instance) string {
 	switch {
 	case i.TokensPerS != nil:
-		return strconv.FormatFloat(*i.TokensPerS, 'f', 1, 64)
+		return text.Fixed(*i.TokensPerS, 1)
 	case i.TokensMessage != "":
 		return "unknown"
 	}

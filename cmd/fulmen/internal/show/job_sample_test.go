@@ -286,7 +286,7 @@ func TestTheNextStepFitsTheCause(t *testing.T) {
 	}
 }
 
-// Of attempts that failed alike one line is said, and of one that only led to another
+// Of attempts that failed alike one line is screenTexts, and of one that only led to another
 // plan none: the plan's notes tell.
 func TestEarlierAttemptsInTheOutcome(t *testing.T) {
 	is := is.New(t)

@@ -78,7 +78,7 @@ func totals(t api.Totals) string {
 		speed += fmt.Sprintf(" (%d measured)", t.MeasuredNodes)
 	}
 	if t.PowerWatts != nil {
-		power = fmt.Sprintf("%.0f W", *t.PowerWatts)
+		power = text.Fixed(*t.PowerWatts, 0) + " W"
 		if t.PowerNodes < t.Nodes {
 			power += fmt.Sprintf(" (of %d)", t.PowerNodes)
 		}

@@ -14,12 +14,14 @@ type randomCluster struct {
 	macs   []randomMac
 	cables []randomCable
 	ways   []randomWay
+	ids    []api.NodeID // of the Macs, once they are drawn
 }
 
 type randomMac struct {
 	hasDriver, isOn bool
 	ports           []randomPort
 	joins           []randomJoin // of randomNetworks
+	randomFacts
 }
 
 type randomPort struct {
@@ -107,9 +109,15 @@ func (d *randomCluster) scenario() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title = \"By chance\"\n")
 	d.networks(&b)
+	for i, m := range d.macs {
+		if m.tflops >= 0 {
+			fmt.Fprintf(&b, "[[gpu]]\nmac = \"m%d\"\nfp16_tflops = %g\nmemory_bytes_per_s = %de9\n", i, m.tflops, m.gigabytesPerS)
+		}
+	}
 	word := func(is bool, yes, no string) string { return choose(is, yes, no) }
 	for i, m := range d.macs {
 		fmt.Fprintf(&b, "[[mac]]\nname = \"m%d\"\nos = %q\nrdma = %q\n", i, word(m.hasDriver, "26.2/25C56", "26.1/25B78"), word(m.isOn, "on", "off"))
+		m.writeTo(&b)
 		members := []string{}
 		for k, p := range m.ports {
 			fmt.Fprintf(&b, "[[mac.port]]\nreceptacle = %d\ncapability = %q\ninterface = \"en%d\"\n", k+1, word(p.isTB5, "tb5", "tb4"), k+1)
@@ -158,6 +166,26 @@ type line struct {
 	reason      string
 	there, back float64
 	rttUS       float64
+	isStale     bool // one end is not reached
+	isOne       bool // one number stands for both ways
+}
+
+// silence is why one of two Macs tells nothing now; empty where both do.
+func (d *randomCluster) silence(low, high int) string {
+	for _, mac := range []int{low, high} {
+		switch f := &d.macs[mac].randomFacts; {
+		case f.isHere():
+		case f.state.self == api.SelfAsleep:
+			return "The Mac is asleep."
+		case f.state.reason == api.ReasonShuttingDown:
+			return "The Mac is shutting down."
+		case f.state.self == api.SelfRestarting:
+			return "The Mac is restarting and may be waiting at FileVault."
+		default:
+			return "The node does not answer on any path."
+		}
+	}
+	return ""
 }
 
 // wanted is what has to be shown of a cable.
@@ -198,6 +226,13 @@ func (d *randomCluster) wanted(c *randomCable) line {
 	}
 	if fell && want.verdict == api.VerdictGood {
 		want.verdict, want.reason = api.VerdictSlow, fellBelow
+	}
+	low, high := c.ends[0].mac, c.ends[1].mac
+	if d.ids[low] > d.ids[high] {
+		low, high = high, low
+	}
+	if silence := d.silence(low, high); silence != "" {
+		want.isStale, want.verdict, want.reason = true, api.VerdictUnknown, silence
 	}
 	want.there, want.back, want.rttUS = float64(reading[0])/10, float64(reading[1])/10, float64(reading[2])
 	return want

@@ -125,6 +125,12 @@ func (d *randomCluster) wantedWay(w *randomWay) line {
 	case slices.Contains(w.reading[:], 0):
 		l.verdict, l.reason = api.VerdictUnknown, "Not everything has been measured yet."
 	}
+	if silence := d.silence(w.macs[0], w.macs[1]); silence != "" {
+		l.isStale = true
+		if l.verdict == api.VerdictGood {
+			l.verdict, l.reason = api.VerdictUnknown, silence
+		}
+	}
 	return l
 }
 
@@ -139,8 +145,11 @@ func (d *drawnCluster) networkLines() map[string]line {
 		if low > high {
 			low, high, isTurned = high, low, true
 		}
+		if d.macs[w.macs[0]].state.liveness == api.LivenessLeft || d.macs[w.macs[1]].state.liveness == api.LivenessLeft {
+			continue // it is not drawn
+		}
 		id := fmt.Sprintf("%s~%s/%s", low, high, d.kindOf(w))
-		if old := best[id]; old != nil && !slices.Equal(slices.MaxFunc([][]int{old.worth(), w.worth()}, slices.Compare), w.worth()) {
+		if old := best[id]; old != nil && !slices.Equal(slices.MaxFunc([][]int{d.worth(old), d.worth(w)}, slices.Compare), d.worth(w)) {
 			continue
 		}
 		best[id] = w
@@ -157,7 +166,8 @@ func (d *drawnCluster) networkLines() map[string]line {
 			if len(of) > 1 && len(slices.Compact(of)) == 1 {
 				kind = of[0]
 			}
-			lines[fmt.Sprintf("%s~%s/%s", low, high, kind)] = line{style: kind, verdict: api.VerdictUnknown, reason: "The simulated scenario does not say."}
+			lines[fmt.Sprintf("%s~%s/%s", low, high, kind)] = line{style: kind, verdict: api.VerdictUnknown, reason: "The simulated scenario does not say.",
+				isStale: d.silence(pair[0].mac, pair[1].mac) != ""}
 		}
 	}
 	return lines
@@ -194,7 +204,7 @@ func (d *randomCluster) bridged() map[[2]randomEnd][]api.LinkKind {
 }
 
 // worth orders ways, the best last.
-func (w *randomWay) worth() []int {
+func (d *randomCluster) worth(w *randomWay) []int {
 	there, back, rtt := w.reading[0], w.reading[1], w.reading[2]
 	switch slower := min(there, back); {
 	case max(there, back) == 0:
@@ -203,8 +213,8 @@ func (w *randomWay) worth() []int {
 		return []int{1, slower}
 	case slower == 0:
 		return []int{2, max(there, back)}
-	case rtt == 0:
-		return []int{2, slower}
+	case rtt == 0 || d.silence(w.macs[0], w.macs[1]) != "":
+		return []int{2, slower} // it is not known to be good
 	default:
 		return []int{3, slower}
 	}
@@ -227,6 +237,7 @@ func (d *drawnCluster) checkWays(t *testing.T) {
 		if l.reason == "Not everything has been measured yet." {
 			l.reason = "not everything was measured."
 		}
+		l.isStale = false // its reason says so
 		way := shownWay{fmt.Sprintf("m%d", w.macs[0]), fmt.Sprintf("m%d", w.macs[1]), l}
 		want = append(want, way)
 		if d.macs[w.macs[0]].joins[w.network].aliased && d.macs[w.macs[1]].joins[w.network].aliased {
@@ -246,7 +257,7 @@ func (d *drawnCluster) checkWays(t *testing.T) {
 			continue
 		}
 		verdict, reason, _ := strings.Cut(strings.TrimSuffix(cells[8], " SIMULATED"), ": ")
-		if reason != "" {
+		if reason, _, _ = strings.Cut(reason, "; "); reason != "" {
 			reason += "."
 		}
 		shown = append(shown, shownWay{cells[0], cells[1], line{style: kinds[cells[2]], verdict: api.LinkVerdict(verdict), reason: reason,

@@ -2,6 +2,7 @@ package show
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -28,20 +30,24 @@ type drawnCluster struct {
 	seed testkit.Seed
 	randomCluster
 	daemon.Drawing
+	now time.Time
+	randomWork
+	list       api.NodeListResult
 	conditions []api.NodeCondition
 }
 
-// What page, menu and command line say of every cable and network is what follows from the
-// scenario, whatever warnings name it.
-func TestScreensSayTheSameOfCables(t *testing.T) {
+// What page, menu and command line say of every cable and network, Mac, job, model and
+// service is what follows from the scenario, and nothing else is said.
+func TestScreensSayTheSame(t *testing.T) {
 	count := 40
 	if os.Getenv("FULMEN_SOAK") != "" {
 		count = 2000
 	}
 	file := filepath.Join(t.TempDir(), "random.toml")
-	var all []drawnCluster
+	page := openDashboard(t)
 	for seed := range testkit.Upto(t, count) {
-		d := drawnCluster{seed: seed, randomCluster: newRandomCluster(seed.Source(1)), conditions: []api.NodeCondition{}}
+		d := drawnCluster{seed: seed, randomCluster: newRandomCluster(seed.Source(1))}
+		d.equip(seed.Source(4))
 		err := os.WriteFile(file, []byte(d.scenario()), 0o644)
 		if err == nil {
 			d.Drawing, err = daemon.DrawScenario(file, "1.0.0")
@@ -49,28 +55,141 @@ func TestScreensSayTheSameOfCables(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, d.scenario())
 		}
-		d.Nodes[0].Self = true
+		for _, n := range d.Nodes {
+			d.ids = append(d.ids, n.Node)
+		}
 		d.age(t, seed.Source(3))
+		d.settle(t)
 		d.warn(seed.Source(2))
+		d.work(seed.Source(5))
 		d.check(t, "the menu", d.menu(), nil)
 		d.check(t, "fulmen links", d.links(), nil)
 		d.checkWays(t)
 		d.checkTopology(t)
-		all = append(all, d)
-	}
-	for i, shown := range pageOf(t, all) {
-		all[i].check(t, "the page", shown, all[i].networkLines())
+		lines, texts := page.draw(t, &d)
+		if lines != nil {
+			d.check(t, "the page", lines, d.networkLines())
+		}
+		d.checkFacts(t, texts)
 	}
 }
 
-// warn has every cable named by a condition that says nothing of how it is.
+// checkFacts compares all that screens say besides cables and networks; texts are the page's.
+func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
+	t.Helper()
+	shown, wanted, view, names := screenTexts{}, screenTexts{}, View{Now: d.now}, NamesOf(d.list.Nodes)
+	drawn := func(draw func(w *Page)) string {
+		var page Page
+		draw(&page)
+		return page.String()
+	}
+	status := drawn(func(w *Page) {
+		view.Status(w, Status{Nodes: d.list, Conditions: api.NodeConditionsResult{Conditions: d.conditions}, State: api.StateGetResult{Docs: d.Docs}, Links: d.Links})
+	})
+	shown.columns("nodes", status, "NAME")
+	_, status, _ = strings.Cut(status, "\n\n")
+	_, status, _ = strings.Cut(status, "\n\n") // the Mac itself, which is below as well
+	_, status, _ = strings.Cut(status, "\n\n")
+	totals, conditions, _ := strings.Cut(status, "\n\n")
+	shown.add(strings.TrimSpace(totals), "status totals")
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(conditions), "\n") {
+		lines = append(lines, manyGaps.ReplaceAllString(strings.TrimSpace(line), " "))
+	}
+	shown.add(strings.Join(lines, "\n"), "status conditions")
+	state := d.state()
+	shown.menu(app.Build(state))
+	top := drawn(func(w *Page) { view.Top(w, state) })
+	shown.columns("top", top, "NAME")
+	shown.columns("top", top, "JOB")
+	totals, _, _ = strings.Cut(top, "\n")
+	shown.add(totals, "top totals")
+	_, conditions, _ = strings.Cut(top, "\n")
+	conditions, _, _ = strings.Cut(conditions, "\n")
+	shown.add(conditions, "top conditions")
+	shown.columns("jobs", drawn(func(w *Page) { view.Jobs(w, d.jobs, true, names) }), "JOB")
+	for id, one := range d.whole {
+		text := drawn(func(w *Page) { view.Job(w, one.Job, one.Ranks, names) })
+		shown.columns("ranks "+string(id), text[strings.LastIndex(text, "\nRANK ")+1:], "RANK")
+		shown.columns("attempts "+string(id), text, "ATTEMPT")
+		head, _, _ := strings.Cut(text, "\n\n")
+		for line := range strings.SplitSeq(head, "\n") {
+			if cells := manyGaps.Split(line, 2); slices.Contains([]string{"phase", "tries", "because", "exit", "home"}, cells[0]) {
+				shown.add(cells[1], "job %s: %s", id, cells[0])
+			}
+		}
+	}
+	shown.columns("serve", drawn(func(w *Page) { view.Instances(w, api.InstanceListResult{Instances: d.instances}, names) }), "NAME")
+	models := drawn(func(w *Page) { view.ModelsOfCluster(w, d.models, nil, names) })
+	shown.columns("models", models, "MODEL")
+	for line := range strings.SplitSeq(models, "\n") {
+		if line, is := strings.CutPrefix(line, "Not of "); is {
+			name, why, _ := strings.Cut(line, ": ")
+			shown.add(why, "models not of %s", name)
+		}
+	}
+	d.wantMacs(wanted)
+	d.wantPicture(wanted)
+	d.wantTotals(wanted)
+	d.wantConditions(wanted)
+	d.wantJobs(wanted)
+	d.wantWholeJobs(wanted)
+	d.wantInstances(wanted)
+	d.wantModels(wanted)
+	for key, text := range texts {
+		shown.page(key, text)
+	}
+	if texts == nil {
+		isPage := func(key, _ string) bool {
+			return slices.ContainsFunc([]string{"page ", "mac ", "card ", "panel ", "job "}, func(screen string) bool { return strings.HasPrefix(key, screen) })
+		}
+		maps.DeleteFunc(wanted, isPage)
+	}
+	d.agree(t, shown, wanted)
+}
+
+// state is what the menu is made of.
+func (d *drawnCluster) state() app.State {
+	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Totals: d.list.Totals, Jobs: d.jobs, Simulated: true}
+	for _, n := range d.list.Nodes {
+		f := facts{node: n.Node, docs: d.Docs}
+		state.Nodes = append(state.Nodes, app.Node{NodeView: n, Identity: valueIn[api.Identity](f, api.KindIdentity), Memory: valueIn[api.Memory](f, api.KindMemory),
+			System: valueIn[api.System](f, api.KindSystem), GPU: valueIn[api.GPUProfile](f, api.KindGPUProfile)})
+	}
+	return state
+}
+
+// valueIn is what a document says; nil where there is none.
+func valueIn[T any](f facts, kind api.Kind) *T {
+	var v T
+	if _, found := f.read(kind, &v); !found {
+		return nil
+	}
+	return &v
+}
+
+// warn has conditions of every cable, which say nothing of how it is, and of some Macs.
 func (d *drawnCluster) warn(r *rand.Rand) {
 	codes := []api.Reason{api.ReasonRDMAOneSided, api.ReasonRDMABuildsDiffer, api.ReasonRDMANoIPv4GID, api.ReasonRDMAPortSuspect, api.ReasonRDMAProbeFailed}
-	for _, c := range d.Links.Cables {
+	ago := func() api.Time { return api.TimeOf(d.now.Add(-time.Duration(r.IntN(200000)) * time.Second)) }
+	for i, c := range d.Links.Cables {
 		subject := choose(r.IntN(2) == 0, c.Link.String(), c.Ends[r.IntN(2)].End.String())
 		d.conditions = append(d.conditions, api.NodeCondition{Node: c.Ends[0].End.Node, Condition: api.Condition{
-			Code: codes[r.IntN(len(codes))], Severity: []api.Severity{api.SeverityWarning, api.SeverityError}[r.IntN(2)], Text: "Something else.", Subject: subject,
+			Code: codes[r.IntN(len(codes))], Severity: severities[2+r.IntN(2)], Text: fmt.Sprintf("Something else of cable %d.", i), Subject: subject, Since: ago(),
 		}})
+	}
+	for i, n := range d.list.Nodes {
+		if n.Liveness.Reached() && r.IntN(3) == 0 {
+			d.conditions = append(d.conditions, api.NodeCondition{Node: n.Node, Condition: api.Condition{
+				Code: api.ReasonLowPowerMode, Severity: severities[1+r.IntN(3)], Text: choose(r.IntN(2) == 0, "It saves power.", n.ShortName+" saves power."), Remedy: choose(i%2 == 0, "Plug it in.", ""), Since: ago(),
+			}})
+		}
+	}
+	slices.SortStableFunc(d.conditions, func(a, b api.NodeCondition) int {
+		return cmp.Or(slices.Index(severities, b.Severity)-slices.Index(severities, a.Severity), b.Since.Compare(a.Since.Time))
+	})
+	if len(d.conditions) > 5 { // those of the menu's submenu
+		d.conditions = d.conditions[:5]
 	}
 }
 
@@ -89,7 +208,17 @@ func (d *drawnCluster) check(t *testing.T, screen string, shown, networks map[st
 		wanted[id] = want
 	}
 	for id, want := range wanted {
-		if got := shown[id]; got != want {
+		got := shown[id]
+		if got.isStale { // the menu has no room for the verdict, fulmen links none for what a cable was
+			got.verdict, got.style = cmp.Or(got.verdict, want.verdict), cmp.Or(got.style, want.style)
+		}
+		if _, isNetwork := networks[id]; isNetwork && got.isStale && d.bothSilent(id, got.reason) {
+			got.reason = want.reason // both ends say nothing, and one is named
+		}
+		if low, high := min(want.there, want.back), max(want.there, want.back); got.isOne && got.there == low && high-low <= 0.02*high {
+			got.there, got.back, got.isOne = want.there, want.back, false // the slower one stands for both
+		}
+		if got != want {
 			t.Errorf("seed %d: %s says of %s\n  %+v, not\n  %+v", d.seed, screen, id, got, want)
 		}
 	}
@@ -98,6 +227,14 @@ func (d *drawnCluster) check(t *testing.T, screen string, shown, networks map[st
 			t.Errorf("seed %d: %s has %s, which is nothing:\n  %+v", d.seed, screen, id, got)
 		}
 	}
+}
+
+// bothSilent reports whether both Macs of a network's line are away, and a text is why one is.
+func (d *drawnCluster) bothSilent(id, text string) bool {
+	pair, _, _ := strings.Cut(id, "/")
+	low, high, _ := strings.Cut(pair, "~")
+	why := []string{d.silence(slices.Index(d.ids, api.NodeID(low)), slices.Index(d.ids, api.NodeID(low))), d.silence(slices.Index(d.ids, api.NodeID(high)), slices.Index(d.ids, api.NodeID(high)))}
+	return !slices.Contains(why, "") && slices.Contains(why, text)
 }
 
 // idOf is a cable's id, and whether its first end is the second of the cluster's cable.
@@ -134,18 +271,17 @@ func microsIn(text string) float64 {
 
 // menu is what the menu says of the cables.
 func (d *drawnCluster) menu() map[string]line {
-	state := app.State{Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions}
-	for _, n := range d.Nodes {
-		state.Nodes = append(state.Nodes, app.Node{NodeView: n})
-	}
 	shown := map[string]line{}
-	for _, top := range app.Build(state).Items {
+	for _, top := range app.Build(d.state()).Items {
 		for _, item := range top.Items {
 			id, isCable := strings.CutPrefix(item.ID, "cable:")
 			if top.ID != "cables" || !isCable {
 				continue
 			}
 			l := line{verdict: api.VerdictGood}
+			if strings.HasSuffix(item.Title, "one end cannot be reached") {
+				l.verdict, l.isStale = "", true
+			}
 			for words, verdict := range map[string]api.LinkVerdict{"slower than it should be": api.VerdictSlow, "does not work": api.VerdictBad, "carries nothing": api.VerdictDown} {
 				if strings.HasSuffix(item.Title, words) {
 					l.verdict = verdict
@@ -188,8 +324,9 @@ func (d *drawnCluster) links() map[string]line {
 			continue
 		}
 		cells := manyGaps.Split(rows[at], -1) // CABLE KIND SPEED MEASURED THROUGH RDMA VERDICT
-		verdict, reason, _ := strings.Cut(strings.TrimSuffix(cells[6], " SIMULATED"), ": ")
-		l := line{style: kinds[cells[1]], verdict: api.LinkVerdict(verdict)}
+		cell, isStale := strings.CutSuffix(strings.TrimSuffix(cells[6], " SIMULATED"), ", stale")
+		verdict, reason, _ := strings.Cut(cell, ": ")
+		l := line{isStale: isStale, style: kinds[cells[1]], verdict: api.LinkVerdict(verdict)}
 		if reason != "" {
 			first, _, _ := strings.Cut(reason, "; ")
 			l.reason = first + "."
@@ -197,9 +334,15 @@ func (d *drawnCluster) links() map[string]line {
 		if cells[5] == "ready" {
 			l.style = api.LinkRDMA
 		}
+		if isStale && cells[3] == "-" {
+			l.style = ""
+		}
 		if kind, speed, is := strings.Cut(cells[3], " "); is {
 			there, back, differ := strings.Cut(speed, "/")
 			l.there, l.back = numberIn(there), numberIn(choose(differ && back != "s", back, there))
+			if isStale && kinds[kind] == api.LinkRDMA {
+				l.style = api.LinkRDMA // as which it was last known
+			}
 			if kinds[kind] != l.style {
 				l.style = "unlike its numbers"
 			}
@@ -253,56 +396,78 @@ func (d *drawnCluster) checkTopology(t *testing.T) {
 	}
 }
 
-// pageOf is what the dashboard draws of the cables of every cluster; none where what runs it
-// is not here.
-func pageOf(t *testing.T, clusters []drawnCluster) []map[string]line {
+// dashboard is what the page's own code draws; empty where what runs it is not here.
+type dashboard struct {
+	given *json.Encoder
+	drawn *json.Decoder
+	wrong bytes.Buffer
+}
+
+func openDashboard(t *testing.T) *dashboard {
 	t.Helper()
-	dashboard, err := filepath.Abs("../../../../assets/dashboard")
+	folder, err := filepath.Abs("../../../../assets/dashboard")
 	is := is.New(t)
 	is.NoErr(err)
-	if _, err := os.Stat(filepath.Join(dashboard, "node_modules/vite")); err != nil {
+	if _, err := os.Stat(filepath.Join(folder, "node_modules/rolldown")); err != nil {
 		t.Log("the dashboard's packages are not here: make deps fetches them")
 		return nil
 	}
-	for _, folder := range []string{"src", "browser/lines"} {
-		is.NoErr(testkit.WatchInputs(filepath.Join(dashboard, folder)))
+	for _, below := range []string{"src", "browser/lines"} {
+		is.NoErr(testkit.WatchInputs(filepath.Join(folder, below)))
 	}
-	var given bytes.Buffer
-	for _, d := range clusters {
-		is.NoErr(json.NewEncoder(&given).Encode(map[string]any{"nodes": d.Nodes, "links": d.Links, "conditions": d.conditions}))
-	}
-	node := filepath.Join(dashboard, "../../build/tools/bin/node")
+	node := filepath.Join(folder, "../../build/tools/bin/node")
 	if _, err := os.Stat(node); err != nil {
 		node = "node"
 	}
-	run := exec.CommandContext(t.Context(), node, "--input-type=module", "--eval", `import { runnerImport } from "vite"; await runnerImport("./browser/lines/lines.ts");`)
-	var wrong bytes.Buffer
-	run.Dir, run.Stdin, run.Stderr = dashboard, &given, &wrong
-	out, err := run.Output()
+	var d dashboard
+	run := exec.CommandContext(t.Context(), node, "browser/lines/run.mjs")
+	run.Dir, run.Stderr, run.Env = folder, &d.wrong, append(os.Environ(), "TZ=UTC")
+	in, err := run.StdinPipe()
+	is.NoErr(err)
+	out, err := run.StdoutPipe()
+	is.NoErr(err)
+	is.NoErr(run.Start())
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = run.Wait() // what went wrong was screenTexts where it was noticed
+	})
+	d.given, d.drawn = json.NewEncoder(in), json.NewDecoder(out)
+	return &d
+}
+
+// draw is what the page draws of the cables and networks of a cluster, and the texts of its parts.
+func (p *dashboard) draw(t *testing.T, d *drawnCluster) (shown map[string]line, texts map[string]string) {
+	t.Helper()
+	if p == nil {
+		return nil, nil
+	}
+	var drawn struct {
+		Lines []struct {
+			ID, Style, Colour, Verdict, Reason, Alarm, Title, Forward, Backward, Both, Latency, Sentence string
+			Stale                                                                                        bool
+		}
+		Texts map[string]string
+	}
+	err := p.given.Encode(map[string]any{"now": api.TimeOf(d.now), "nodes": d.list.Nodes, "totals": d.list.Totals, "docs": d.Docs, "links": d.Links, "conditions": d.conditions,
+		"jobs": append([]api.JobSummary{}, d.jobs...), "models": d.models, "instances": append([]api.Instance{}, d.instances...), "endpoint": "http://127.0.0.1:1/v1", "whole": d.whole})
+	if err == nil {
+		err = p.drawn.Decode(&drawn)
+	}
 	if err != nil {
-		t.Fatalf("%v\n%s", err, &wrong)
+		t.Fatalf("%v\n%s", err, &p.wrong)
 	}
-	var all []map[string]line
-	for answers := json.NewDecoder(bytes.NewReader(out)); answers.More(); {
-		var drawn []struct {
-			ID, Style, Colour, Verdict, Reason, Alarm, Title, Forward, Backward, Latency, Sentence string
+	shown = map[string]line{}
+	for _, l := range drawn.Lines {
+		got := line{isStale: l.Stale, style: api.LinkKind(l.Style), verdict: api.LinkVerdict(l.Verdict), reason: l.Reason, there: numberIn(cmp.Or(l.Forward, l.Both)), back: numberIn(cmp.Or(l.Backward, l.Both)), rttUS: 2 * microsIn(l.Latency), isOne: l.Both != ""}
+		quiet := l.Reason == "" || l.Stale || strings.Contains(l.ID, "/") || // a network is nobody's cable
+			strings.HasPrefix(l.Reason, "A hub")
+		if (l.Alarm == "trouble") == quiet || (l.Title == "") != quiet || l.Colour != "var(--kind-"+l.Style+")" {
+			got.verdict = api.LinkVerdict(fmt.Sprintf("%s, drawn as %s %q in %s", l.Verdict, l.Alarm, l.Title, l.Colour))
 		}
-		is.NoErr(answers.Decode(&drawn))
-		shown := map[string]line{}
-		for _, l := range drawn {
-			got := line{style: api.LinkKind(l.Style), verdict: api.LinkVerdict(l.Verdict), reason: l.Reason, there: numberIn(l.Forward), back: numberIn(l.Backward), rttUS: 2 * microsIn(l.Latency)}
-			quiet := l.Reason == "" || strings.Contains(l.ID, "/") || // a network is nobody's cable
-				strings.HasPrefix(l.Reason, "A hub")
-			if (l.Alarm == "trouble") == quiet || (l.Title == "") != quiet || l.Colour != "var(--kind-"+l.Style+")" {
-				got.verdict = api.LinkVerdict(fmt.Sprintf("%s, drawn as %s %q in %s", l.Verdict, l.Alarm, l.Title, l.Colour))
-			}
-			if got.there+got.back > 0 && strings.Contains(l.Sentence, "not measured") {
-				got.reason = l.Sentence
-			}
-			shown[l.ID] = got
+		if got.there+got.back > 0 && strings.Contains(l.Sentence, "not measured") {
+			got.reason = l.Sentence
 		}
-		all = append(all, shown)
+		shown[l.ID] = got
 	}
-	is.Equal(len(all), len(clusters))
-	return all
+	return shown, drawn.Texts
 }

@@ -16,7 +16,7 @@ var meanings = map[string]text.Style{
 	string(api.VerdictGood): text.Green, string(api.VerdictSlow): text.Yellow, string(api.VerdictBad): text.Red, string(api.VerdictDown): text.Red,
 	string(api.RDMAReady): text.Green, rdmaVerdict(api.RDMANeedsPerson): text.Yellow, rdmaVerdict(api.RDMACanEnable): text.Yellow,
 	string(api.JobRunning): text.Green, string(api.JobSucceeded): text.Green, string(api.JobBackoff): text.Yellow,
-	string(api.JobHomeLost): text.Yellow, string(api.JobFailed): text.Red, string(api.RankLost): text.Red,
+	string(api.JobHomeLost): text.Red, string(api.JobFailed): text.Red, string(api.RankLost): text.Red,
 	string(api.SeverityWarning): text.Yellow, string(api.SeverityError): text.Red,
 	"not ready": text.Yellow, "ok": text.Green, "wrong": text.Red,
 }
@@ -30,6 +30,9 @@ func Style(heading, cell string) text.Style {
 	}
 	if !slices.Contains([]string{"STATE", "VERDICT", "PHASE", "RDMA"}, column) {
 		return text.Plain
+	}
+	if column == "STATE" && strings.HasPrefix(cell, string(api.JobRunning)+": ") {
+		return text.Yellow // and something has to be said of it
 	}
 	for words, style := range meanings {
 		if rest, ok := strings.CutPrefix(cell, words); ok && (rest == "" || strings.ContainsAny(rest[:1], " :,;")) {

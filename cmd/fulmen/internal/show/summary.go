@@ -88,9 +88,9 @@ func (v View) load(s api.System, d api.Document) string {
 func watts(s api.System) string {
 	switch {
 	case s.SystemPowerWatts != nil:
-		return fmt.Sprintf("%.0f W", *s.SystemPowerWatts)
+		return text.Fixed(*s.SystemPowerWatts, 0) + " W"
 	case s.PackagePowerWatts != nil:
-		return fmt.Sprintf("%.0f W (chip)", *s.PackagePowerWatts)
+		return text.Fixed(*s.PackagePowerWatts, 0) + " W (chip)"
 	}
 	return ""
 }

@@ -2,7 +2,6 @@ package show
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"fulmen/app"
@@ -54,16 +53,16 @@ func (v View) topMacs(w *Page, macs []app.Node) {
 			system, memory = valueOf(mac.System), valueOf(mac.Memory)
 			kind = valueOf(mac.Identity).GPUMemory
 		}
-		power := orNone(watts(system))
+		power := watts(system)
 		if system.PowerSource == api.PowerBattery {
 			power = join(", ", power, "battery"+prefixed(" ", given(system.BatteryRatio, text.Percent)))
 		}
 		heat := orNone(string(system.ThermalState))
 		if t := system.GPUTemperatureCelsius; t != nil {
-			heat = fmt.Sprintf("%s, %.0f °C", heat, *t)
+			heat += ", " + text.Fixed(*t, 0) + " °C"
 		}
 		table.Row(mac.ShortName+choose(mac.Self, " *", ""), v.state(mac.NodeView), given(system.GPUUseRatio, text.Percent), given(system.CPUUseRatio, text.Percent),
-			v.memoryOf(memory, kind, api.Document{}), power, heat)
+			v.memoryOf(memory, kind, api.Document{}), orNone(power), heat)
 		table.Mark("STATE", simulated(mac.Simulated))
 	}
 	w.Table(table)
