@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -32,10 +33,11 @@ func (s Seen) Headline(all []api.NodeCondition) api.Headline {
 		}
 		h.Problems++
 		isSilent := !reached[c.Node] // of such a node nothing else is known
-		if isSilent {
+		isFirst := isSilent && len(silent) == 0
+		if isSilent && !slices.Contains(silent, names[c.Node]) {
 			silent = append(silent, names[c.Node])
 		}
-		if h.Worst == nil || isSilent && len(silent) == 1 {
+		if h.Worst == nil || isFirst {
 			h.Worst = &c
 		}
 	}

@@ -30,6 +30,7 @@ type Drawing struct {
 
 	graph topology.Graph
 	names map[string]api.NodeID
+	seen  health.Seen
 }
 
 // Draw builds the graph of all Macs of a scenario in this process: the
@@ -99,8 +100,12 @@ func (d *Drawing) Seen(at api.Time, silent map[api.NodeID]api.Liveness) (api.Nod
 	}
 	view := liveness.Derive(in)
 	d.redraw(view.Stale)
-	return view.List(), health.Derived(health.Seen{Nodes: view.Nodes, Cables: d.Links.Cables})
+	d.seen = health.Seen{Nodes: view.Nodes, Cables: d.Links.Cables}
+	return view.List(), health.Derived(d.seen)
 }
+
+// Headline is how the cluster is that was last seen, where these are its conditions.
+func (d *Drawing) Headline(all []api.NodeCondition) api.Headline { return d.seen.Headline(all) }
 
 func graphOf(docs []api.Document, at api.Time, isStale func(api.NodeID) bool) topology.Graph {
 	nodes, _ := topology.NodesOf(docs, isStale)

@@ -35,6 +35,7 @@ interface Given {
   docs: api.Document[];
   links: api.LinkListResult;
   conditions: api.NodeCondition[];
+  headline: api.Headline;
   jobs: api.JobSummary[];
   models: api.ModelClusterResult;
   instances: api.Instance[];
@@ -54,7 +55,7 @@ function textOf(component: unknown, props: Record<string, unknown>): string {
       const value = (key: string) => new RegExp(` ${key}="([^"]*)"`).exec(rest)?.[1]?.replace(/ ?svelte-\w+/g, "") ?? "";
       const look = value("class");
       if (rest.includes(" data-tile=")) return `\n${value("data-tile")} | `;
-      if (rest.includes(" data-members")) return "\nmembers | ";
+      if (look === "text" && value("role") === "status") return "\nheadline | ";
       if (rest.includes(" data-node=")) return `\n${value("aria-label")}\n`;
       if (/^(memory|sign)\b/.test(look)) return `\n[${look}]\n`;
       return look.startsWith("badge") || look === "trouble" ? ` [${look}]` : /^(h\d|tr|p|li|dl|div|text)$/.test(name) ? "\n" : tag;
@@ -73,8 +74,8 @@ function liveOf(given: Given): Live {
   const live = new Live(() => { throw new Error("there is no daemon"); }, new Session({ getItem: () => null, setItem() {}, removeItem() {} } as unknown as Storage));
   const docs = new Documents();
   docs.begin({ sub: "s", docs: given.docs });
-  const { nodes, totals, conditions, jobs, links: { cables, rows, networks } } = given;
-  Object.assign(live, { nodes, totals, cables, conditions, jobs, now: Date.parse(given.now), connection: { is: "open" }, ready: true,
+  const { nodes, totals, conditions, headline, jobs, links: { cables, rows, networks } } = given;
+  Object.assign(live, { nodes, totals, cables, conditions, headline, jobs, now: Date.parse(given.now), connection: { is: "open" }, ready: true,
     given: { ...given, ranksOf: (id: string) => new Map(given.whole[id]?.ranks.map((rank) => [`${rank.rank}`, { rank }])) },
     model: modelOf(sources({ nodes, cables, rows, networks: networks ?? [], conditions, jobs, facts: docs, metrics: docs })),
     value: docs.value.bind(docs), doc: docs.get.bind(docs), all: docs.all.bind(docs) });

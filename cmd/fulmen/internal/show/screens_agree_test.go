@@ -34,6 +34,7 @@ type drawnCluster struct {
 	randomWork
 	list       api.NodeListResult
 	conditions []api.NodeCondition
+	headline   api.Headline
 }
 
 // What page, menu and command line say of every cable and network, Mac, job, model and
@@ -61,6 +62,7 @@ func TestScreensSayTheSame(t *testing.T) {
 		d.age(t, seed.Source(3))
 		d.settle(t)
 		d.warn(seed.Source(2))
+		d.headline = d.Headline(d.conditions)
 		d.work(seed.Source(5))
 		d.check(t, "the menu", d.menu(), nil)
 		d.check(t, "fulmen links", d.links(), nil)
@@ -84,9 +86,11 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 		return page.String()
 	}
 	status := drawn(func(w *Page) {
-		view.Status(w, Status{Nodes: d.list, Conditions: api.NodeConditionsResult{Conditions: d.conditions}, State: api.StateGetResult{Docs: d.Docs}, Links: d.Links})
+		view.Status(w, Status{Nodes: d.list, Conditions: api.NodeConditionsResult{Conditions: d.conditions, Headline: d.headline}, State: api.StateGetResult{Docs: d.Docs}, Links: d.Links})
 	})
 	shown.columns("nodes", status, "NAME")
+	headline, status, _ := strings.Cut(status, "\n\n")
+	shown.add(strings.ReplaceAll(headline, "\n  ", "\n"), "status headline")
 	_, status, _ = strings.Cut(status, "\n\n")
 	_, status, _ = strings.Cut(status, "\n\n") // the Mac itself, which is below as well
 	_, status, _ = strings.Cut(status, "\n\n")
@@ -131,6 +135,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	d.wantMacs(wanted)
 	d.wantPicture(wanted)
 	d.wantTotals(wanted)
+	d.wantHeadline(wanted)
 	d.wantConditions(wanted)
 	d.wantJobs(wanted)
 	d.wantWholeJobs(wanted)
@@ -150,7 +155,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 
 // state is what the menu is made of.
 func (d *drawnCluster) state() app.State {
-	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Totals: d.list.Totals, Jobs: d.jobs, Simulated: true}
+	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Headline: d.headline, Totals: d.list.Totals, Jobs: d.jobs, Simulated: true}
 	for _, n := range d.list.Nodes {
 		f := facts{node: n.Node, docs: d.Docs}
 		state.Nodes = append(state.Nodes, app.Node{NodeView: n, Identity: valueIn[api.Identity](f, api.KindIdentity), Memory: valueIn[api.Memory](f, api.KindMemory),
@@ -448,7 +453,7 @@ func (p *dashboard) draw(t *testing.T, d *drawnCluster) (shown map[string]line, 
 		}
 		Texts map[string]string
 	}
-	err := p.given.Encode(map[string]any{"now": api.TimeOf(d.now), "nodes": d.list.Nodes, "totals": d.list.Totals, "docs": d.Docs, "links": d.Links, "conditions": d.conditions,
+	err := p.given.Encode(map[string]any{"now": api.TimeOf(d.now), "nodes": d.list.Nodes, "totals": d.list.Totals, "docs": d.Docs, "links": d.Links, "conditions": d.conditions, "headline": d.headline,
 		"jobs": append([]api.JobSummary{}, d.jobs...), "models": d.models, "instances": append([]api.Instance{}, d.instances...), "endpoint": "http://127.0.0.1:1/v1", "whole": d.whole})
 	if err == nil {
 		err = p.drawn.Decode(&drawn)

@@ -78,8 +78,7 @@ func (d *drawnCluster) wantMacs(s screenTexts) {
 
 		words := strings.Replace(f.state.menu, "%s", minutes(f.stateS), 1)
 		if isHere {
-			words = written(", ", of(f.use >= 0, "GPU "+w.use), of(f.watts >= 0, w.watts), of(f.battery >= 0, either(f.source == api.PowerBattery, "on battery, "+percents(f.battery), "on power")),
-				of(f.heat == "serious" || f.heat == "critical", "too hot"))
+			words = written(", ", of(f.use >= 0, "GPU "+w.use), of(f.watts >= 0, w.watts), of(f.battery >= 0, either(f.source == api.PowerBattery, "on battery, "+percents(f.battery), "on power")))
 			words = written(", ", either(words == "" && f.totalMB >= 0, w.onPage, words), "simulated")
 		}
 		s.add(name+either(i == 0, " (this Mac)", "")+"   "+words, "menu node:%s", id)
@@ -200,12 +199,84 @@ func (d *drawnCluster) conditionsOn(isShown func(api.NodeCondition) bool) string
 	return written("\n", all...)
 }
 
+// wantHeadline is what is to be screenTexts of how the cluster is: the worst that is wrong,
+// who is silent before all else. Where nothing is wrong there are no cables here.
+func (d *drawnCluster) wantHeadline(s screenTexts) {
+	macs, here, silent, text := 0, 0, []string{}, ""
+	for i := range d.macs {
+		switch {
+		case d.macs[i].isHere():
+			macs, here = macs+1, here+1
+		case d.macs[i].state.liveness != api.LivenessLeft:
+			macs++
+		}
+	}
+	worst := d.worst()
+	for _, c := range d.conditions {
+		name := d.named(string(c.Node))
+		if c.Severity != api.SeverityInfo && !d.macs[slices.Index(d.ids, c.Node)].isHere() && !slices.Contains(silent, name) {
+			silent = append(silent, name)
+		}
+	}
+	switch {
+	case worst == nil && macs == 1:
+		text = "Healthy: this Mac alone"
+	case worst == nil:
+		text = "Healthy: " + either(here < macs, fmt.Sprintf("%d of %d Macs connected", here, macs), fmt.Sprintf("%d Macs", macs)) + ", no Thunderbolt cables"
+	case len(silent) > 1:
+		text = fmt.Sprintf("%d of %d Macs do not answer: %s.", len(silent), macs, strings.Join(silent, ", "))
+	default:
+		name := d.named(string(worst.Node))
+		text = either(macs == 1 || strings.Contains(worst.Text, name), "", name+": ") + worst.Text
+	}
+	text += " (SIMULATED)"
+	s.add(text, "page cluster /headline")
+	s.add(text, "menu headline")
+	if worst == nil {
+		s.add(text, "status headline")
+		return
+	}
+	action := ""
+	if worst.Action != nil && worst.Action.Kind == api.ActionCommand {
+		action = worst.Action.Label + ": " + worst.Action.Target
+	}
+	s.add(written("\n", text, worst.Remedy, action), "status headline")
+	s.add(ninety(worst.Remedy), "menu headline:remedy")
+}
+
+// worst is what the headline is about; nil where nothing is wrong.
+func (d *drawnCluster) worst() (worst *api.NodeCondition) {
+	isSilent := func(c *api.NodeCondition) bool { return !d.macs[slices.Index(d.ids, c.Node)].isHere() }
+	for i := range d.conditions {
+		c := &d.conditions[i]
+		if c.Severity != api.SeverityInfo && (worst == nil || isSilent(c) && !isSilent(worst)) {
+			worst = c
+		}
+	}
+	return worst
+}
+
+// ninety is what the menu has of a long text; the whole of it is in the dashboard.
+func ninety(text string) string {
+	all := []rune(text)
+	if len(all) > 90 {
+		return string(append(all[:89], '…'))
+	}
+	return text
+}
+
 // wantConditions is what is to be screenTexts of what is wrong.
 func (d *drawnCluster) wantConditions(s screenTexts) {
 	s.add(cmp.Or(d.conditionsOn(func(api.NodeCondition) bool { return true }), "Nothing is wrong."), "page conditions")
 	var lines []string
 	isWorking, icon := false, "normal"
-	for _, c := range d.conditions {
+	worst, others := d.worst(), 0
+	for i, c := range d.conditions {
+		if worst == &d.conditions[i] {
+			icon = "warning"
+			continue
+		}
+		others++
 		name := d.named(string(c.Node))
 		where := either(strings.Contains(c.Text, name), "", name+": ")
 		lines = append(lines, string(c.Severity)+" "+where+c.Text)
@@ -216,11 +287,7 @@ func (d *drawnCluster) wantConditions(s screenTexts) {
 			icon = "warning"
 			key := fmt.Sprintf("menu condition:%s:%s:%s", c.Node, c.Code, c.Subject)
 			s.add("! "+either(c.Node == d.list.Nodes[0].Node, "", where)+c.Text, "%s", key)
-			remedy := []rune(c.Remedy)
-			if len(remedy) > 90 { // the whole of it is in the dashboard
-				remedy = append(remedy[:89], '…')
-			}
-			s.add(string(remedy), "%s:remedy", key)
+			s.add(ninety(c.Remedy), "%s:remedy", key)
 		}
 	}
 	for _, j := range d.jobs {
@@ -230,14 +297,9 @@ func (d *drawnCluster) wantConditions(s screenTexts) {
 		icon = "working"
 	}
 	s.add(icon, "menu icon")
-	head := fmt.Sprintf("%d things to know:", len(d.conditions))
-	switch len(d.conditions) {
-	case 0:
-		head = "Nothing is wrong."
-	case 1:
-		head = "One thing to know:"
+	if others > 0 {
+		s.add(strings.Join(append([]string{either(others == 1, "One thing to know:", fmt.Sprintf("%d things to know:", others))}, lines...), "\n"), "status conditions")
 	}
-	s.add(strings.Join(append([]string{head}, lines...), "\n"), "status conditions")
 	if len(d.conditions) == 0 {
 		return
 	}
@@ -291,8 +353,10 @@ func (d *drawnCluster) wantTotals(s screenTexts) {
 	power := fmt.Sprintf("%d W", halfUp(watts))
 
 	cli := []string{fmt.Sprintf("%d of %d nodes", nodes, members)}
-	menu := []string{either(nodes < members, fmt.Sprintf("%d of %d Macs", nodes, members), fmt.Sprintf("%d Macs", nodes))}
-	s.add(either(nodes < members, fmt.Sprintf("%d of %d Macs connected", nodes, members), menu[0]), "page cluster /members")
+	var menu []string
+	if d.worst() != nil {
+		menu = []string{either(nodes < members, fmt.Sprintf("%d of %d Macs", nodes, members), fmt.Sprintf("%d Macs", nodes))}
+	}
 	memory, note := "–", onPage
 	if measured > 0 {
 		menu = append(menu, either(flops < 9.95, three(flops), fmt.Sprint(halfUp(flops)))+" TFLOPS")
@@ -326,7 +390,7 @@ func (d *drawnCluster) wantTotals(s screenTexts) {
 	line := strings.Join(append(cli, "SIMULATED"), ", ") + "."
 	s.add(line, "status totals")
 	s.add(line, "top totals")
-	s.add(strings.Join(append(menu, "SIMULATED"), " | "), "menu summary")
+	s.add(strings.Join(menu, " | "), "menu summary")
 	s.add("fp16 compute "+compute, "page cluster /compute")
 	s.add("Memory bandwidth "+band, "page cluster /bandwidth")
 	bar := ""
