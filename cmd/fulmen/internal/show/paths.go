@@ -195,14 +195,19 @@ func turned(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
 // mirrors reports whether two rows are one way, seen from its two ends.
 func mirrors(a, b api.LinkRow) bool {
 	return a.From == b.To && a.To == b.From && a.From != a.To && a.Transport == b.Transport && a.Kind == b.Kind && a.Link == b.Link &&
-		a.MeasuredAt.Equal(b.MeasuredAt.Time) && (a.Verdict == b.Verdict && slices.Equal(a.Reasons, b.Reasons) || isSilent(a) || isSilent(b)) &&
+		a.MeasuredAt.Equal(b.MeasuredAt.Time) && (a.Verdict == b.Verdict && areSame(a.Reasons, b.Reasons) || isSilent(a) || isSilent(b)) &&
 		reflect.DeepEqual(a.UpBitsPerS, b.DownBitsPerS) && reflect.DeepEqual(a.DownBitsPerS, b.UpBitsPerS) && reflect.DeepEqual(a.RTTUS, b.RTTUS)
+}
+
+// areSame reports whether two rows have the same reasons: each names that of its own end first.
+func areSame(a, b []api.Reason) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(r api.Reason) bool { return !slices.Contains(b, r) })
 }
 
 // isSilent reports whether nothing is known of a way but that an end does not answer.
 func isSilent(r api.LinkRow) bool {
 	return r.Verdict == api.VerdictUnknown && slices.ContainsFunc(r.Reasons, func(why api.Reason) bool {
-		return why == api.ReasonUnreachable || why == api.ReasonAsleep || why == api.ReasonRestarting
+		return why == api.ReasonUnreachable || why == api.ReasonAsleep || why == api.ReasonRestarting || why == api.ReasonShuttingDown
 	})
 }
 
