@@ -51,7 +51,7 @@ func (d *randomCluster) kindOf(w *randomWay) api.LinkKind {
 // join has the Macs in networks by chance. No two ways are as fast.
 func (d *randomCluster) join(r *rand.Rand) {
 	often := func(percent int) bool { return r.IntN(100) < percent }
-	speeds := r.Perm(400)
+	speeds := r.Perm(290)
 	for i := range d.macs {
 		for _, n := range randomNetworks {
 			d.macs[i].joins = append(d.macs[i].joins, randomJoin{is: often(60), byWiFi: n.name == "lan" && often(20), aliased: often(25)})
@@ -63,7 +63,7 @@ func (d *randomCluster) join(r *rand.Rand) {
 				}
 				w := randomWay{macs: [2]int{k, i}, network: n}
 				if often(70) {
-					slow := 10 + speeds[len(d.ways)]
+					slow := 10 + 3*speeds[len(d.ways)]
 					w.reading = [3]int{slow, slow + r.IntN(3), 2 * (50 + r.IntN(900))}
 					if often(50) {
 						w.reading[0], w.reading[1] = w.reading[1], w.reading[0]
