@@ -133,6 +133,7 @@ describe("the picture", () => {
     await page.keyboard.press("Enter");
     await see(page, 'aside [data-over="socket"]');
     expect(await placesOf(page)).toEqual(before);
+    if (isSheet) await page.waitForSelector("[data-card]", { state: "detached" }); // the link's, which had the focus
     const panel = (await page.locator("aside").boundingBox())!;
     expect(panel.x >= 0 && panel.y >= 0 && panel.x + panel.width <= width && panel.y + panel.height <= height).toBe(true);
     expect(await page.evaluate(() => document.querySelector("aside")!.scrollWidth - document.querySelector("aside")!.clientWidth)).toBe(0);
