@@ -9,7 +9,7 @@ import (
 )
 
 // maxHeadline bounds a headline, in characters: every screen shows the whole of it.
-const maxHeadline = 150
+const maxHeadline = 300
 
 // Headline is the cluster in one line, in the words of every screen: how well it is, or the
 // worst of all that is wrong with it, as [Derived] has that. Who does not answer comes first:

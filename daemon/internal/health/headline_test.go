@@ -130,8 +130,8 @@ func TestHeadline(t *testing.T) {
 			s.down(1)
 			s.down(3)
 		}},
-		{"long", "bob: " + strings.Repeat("ä", 132) + "… (SIMULATED)", 1, api.ReasonConfigInvalid, func(s *Seen) {
-			s.report(1, api.ReasonConfigInvalid, api.SeverityWarning, "", strings.Repeat("ä", 200))
+		{"long", "bob: " + strings.Repeat("ä", 282) + "… (SIMULATED)", 1, api.ReasonConfigInvalid, func(s *Seen) {
+			s.report(1, api.ReasonConfigInvalid, api.SeverityWarning, "", strings.Repeat("ä", 400))
 			s.Nodes[0].Simulated = true
 		}},
 	} {
