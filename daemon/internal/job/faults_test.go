@@ -309,9 +309,9 @@ func TestTakeOverByAPerson(t *testing.T) {
 // rig looks at every start), and once all is well every job ends.
 func TestRandomFaults(t *testing.T) {
 	starts, takenOver := 0, 0
-	rounds := 12
+	rounds := 20
 	if testing.Short() {
-		rounds = 6
+		rounds = 12
 	}
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200

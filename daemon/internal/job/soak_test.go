@@ -17,9 +17,9 @@ func soakJobs() int {
 	case os.Getenv("FULMEN_SOAK") != "":
 		return 1000
 	case testing.Short():
-		return 25
+		return 50
 	}
-	return 100
+	return 200
 }
 
 // tombstones is at most what stays of a deleted job, on both Macs together: the
