@@ -18,7 +18,7 @@ import (
 )
 
 // mostCompressed is how large the whole page may be as it is sent.
-const mostCompressed = 150_000
+const mostCompressed = 120_000
 
 // What was built in is small, asks nothing of anybody else, and can be served
 // under a policy that allows no script and no style within the page.

@@ -29,6 +29,7 @@ func (r *run) status(ctx context.Context, c *client.Client, _ []string) error {
 	ask(ctx, c, &all, "node.conditions", nil, &s.Conditions)
 	ask(ctx, c, &all, "state.get", shownKinds(), &s.State)
 	ask(ctx, c, &all, "link.list", nil, &s.Links)
+	ask(ctx, c, &all, "job.list", nil, &s.Jobs)
 	if r.wide { // it takes the daemon longest, since it looks at what the platform can do
 		ask(ctx, c, &all, "daemon.info", nil, &s.Info)
 	}

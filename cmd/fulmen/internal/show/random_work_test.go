@@ -210,8 +210,8 @@ func (d *drawnCluster) wantJobs(s screenTexts) {
 			phase += ": " + why
 		}
 		memory := int(j.MemoryBytes >> 20)
-		for _, screen := range []string{"jobs", "top"} {
-			if screen == "top" && !isRunning {
+		for _, screen := range []string{"jobs", "top", "status"} {
+			if screen != "jobs" && !isRunning {
 				continue
 			}
 			s.add(j.Name, "%s %s NAME", screen, row)

@@ -85,16 +85,21 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 		draw(&page)
 		return page.String()
 	}
+	running := slices.DeleteFunc(slices.Clone(d.jobs), func(j api.JobSummary) bool { return j.Phase.Ended() })
 	status := drawn(func(w *Page) {
-		view.Status(w, Status{Nodes: d.list, Conditions: api.NodeConditionsResult{Conditions: d.conditions, Headline: d.headline}, State: api.StateGetResult{Docs: d.Docs}, Links: d.Links})
+		view.Status(w, Status{Nodes: d.list, Conditions: api.NodeConditionsResult{Conditions: d.conditions, Headline: d.headline}, State: api.StateGetResult{Docs: d.Docs}, Links: d.Links, Jobs: api.JobListResult{Jobs: running}})
 	})
 	shown.columns("nodes", status, "NAME")
+	shown.columns("status", status, "JOB")
 	headline, status, _ := strings.Cut(status, "\n\n")
 	shown.add(strings.ReplaceAll(headline, "\n  ", "\n"), "status headline")
 	_, status, _ = strings.Cut(status, "\n\n")
 	_, status, _ = strings.Cut(status, "\n\n") // the Mac itself, which is below as well
 	_, status, _ = strings.Cut(status, "\n\n")
 	totals, conditions, _ := strings.Cut(status, "\n\n")
+	if len(running) > 0 {
+		_, conditions, _ = strings.Cut(conditions, "\n\n")
+	}
 	shown.add(strings.TrimSpace(totals), "status totals")
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimSpace(conditions), "\n") {

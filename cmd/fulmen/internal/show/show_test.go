@@ -26,7 +26,7 @@ func screens(t *testing.T) map[string]func(*Page) {
 	both := append(studioDocs(t), miniDocs(t)...)
 	alone := Status{Nodes: aloneList(), State: api.StateGetResult{Docs: studioDocs(t)}}
 	alone.Conditions.Headline.Text = "Healthy: this Mac alone"
-	cluster := Status{Info: info(), Nodes: bothList(), State: api.StateGetResult{Docs: both}, Conditions: api.NodeConditionsResult{Conditions: conditions(), Headline: worst(conditions())}}
+	cluster := Status{Info: info(), Nodes: bothList(), State: api.StateGetResult{Docs: both}, Conditions: api.NodeConditionsResult{Conditions: conditions(), Headline: worst(conditions())}, Jobs: api.JobListResult{Jobs: jobList()}}
 	bare := Status{Nodes: api.NodeListResult{Nodes: []api.NodeView{{Node: mini, Self: true}}}}
 	measured := api.Measurement{Items: []api.MeasureItem{{Document: api.Key{Node: studio, Kind: api.KindGPUProfile}, State: api.MeasureDone}}}
 	checks := []api.DoctorCheck{

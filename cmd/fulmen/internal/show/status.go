@@ -23,6 +23,8 @@ type Status struct {
 	State api.StateGetResult `json:"state"`
 	// Links is link.list.
 	Links api.LinkListResult `json:"links"`
+	// Jobs is job.list.
+	Jobs api.JobListResult `json:"jobs"`
 }
 
 // identity is who the node that was asked says it is.
@@ -35,8 +37,8 @@ func (s Status) identity() api.Identity {
 // Started is when the daemon started; the zero time where that is not known.
 func (s Status) Started() time.Time { return s.identity().StartedAt.Time }
 
-// Status writes how the cluster is, the daemon, its node, the cluster if there is one, and
-// what else is wrong.
+// Status writes how the cluster is, the daemon, its node, the cluster if there is one, what
+// runs, and what else is wrong.
 func (v View) Status(w *Page, s Status) {
 	if h := s.Conditions.Headline; h.Text != "" {
 		w.Line(h.Text)
@@ -72,6 +74,10 @@ func (v View) Status(w *Page, s Status) {
 	if s.Nodes.Totals.Members > 1 {
 		fmt.Fprintln(w)
 		v.Nodes(w, s.Nodes, s.State.Docs)
+	}
+	if jobs := s.Jobs.Jobs; len(jobs) > 0 {
+		fmt.Fprintln(w)
+		v.Jobs(w, jobs, false, NamesOf(s.Nodes.Nodes))
 	}
 	if rest := slices.DeleteFunc(slices.Clone(s.Conditions.Conditions), s.Conditions.Headline.IsAbout); len(rest) > 0 {
 		fmt.Fprintln(w)
