@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -62,8 +62,26 @@ var (
 	ways   []model.Way
 	plans  map[api.JobID]api.Plan
 	python string
-	logged bytes.Buffer
+	logged lines
 )
+
+// lines are what was logged, also by what goes on after its test.
+type lines struct {
+	mu  sync.Mutex
+	all strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.String()
+}
 
 // token is that of the account, which is for Hugging Face alone.
 const token = "hf_aSecretOfAdaAlone"
