@@ -29,7 +29,7 @@ func (d *daemon) openMeasurements() {
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
 	ways := profile.PathsConfig{
-		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.Latest, Members: d.roster.Members, Probes: func(end api.LinkEnd) int { return profile.ProbesOf(d.ledger, end) },
+		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.Latest, Build: d.graph.Build, Members: d.roster.Members, Probes: func(end api.LinkEnd) int { return profile.ProbesOf(d.ledger, end) },
 		Aged: func() { d.profiler.Recheck() }, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
@@ -44,7 +44,7 @@ func (d *daemon) openMeasurements() {
 			return facts.Circumstances(ctx, d.platform.Facts)
 		},
 		Turn: d.grants.Turn, Resolve: d.nodes.Find, Log: d.logs.Part("profile"),
-		Peers: d.peers, Reached: d.node.Reached, Paths: paths.List, Subjects: func(p api.MeasureLinkParams) ([]api.Key, error) {
+		Peers: d.peers, Reached: d.node.Reached, Paths: paths.List, Look: paths.Look, Subjects: func(p api.MeasureLinkParams) ([]api.Key, error) {
 			return paths.Subjects(p, d.graph.Build(), d.node.Reached(), d.nodes.Find)
 		}, Probe: prober.Read,
 		ProbeRDMA: d.prober.Read,

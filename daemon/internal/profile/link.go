@@ -18,6 +18,10 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 		return p.measureRDMA(t)
 	}
 	path, ok := p.pathOf(t.key.Name)
+	if !ok && p.cfg.Look != nil {
+		p.cfg.Look()
+		path, ok = p.pathOf(t.key.Name)
+	}
 	if !ok {
 		return api.Errorf(api.ReasonLinkGone, t.key.Name, "The path is not there now: the cable, the address or the other node is gone.")
 	}

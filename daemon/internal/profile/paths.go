@@ -31,6 +31,8 @@ type PathsConfig struct {
 	Clock native.Clock
 	// Graph is the graph as it was drawn last, and its number; 0 before the first.
 	Graph func() (topology.Graph, uint64)
+	// Build makes the graph of the documents as they are now.
+	Build func() topology.Graph
 	// Members lists the cluster's nodes.
 	Members func() []api.NodeID
 	// Probes counts the tests over RDMA of an end since its Mac started.
@@ -74,6 +76,14 @@ func (m *Paths) List() []Path {
 		m.paths = m.makeLocked(graph)
 	}
 	return m.paths
+}
+
+// Look lists them by the documents as they are now, until the graph is drawn again.
+func (m *Paths) Look() {
+	graph := m.cfg.Build()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paths = m.makeLocked(graph)
 }
 
 // Recorded is what the simulation records now.

@@ -156,6 +156,9 @@ type Config struct {
 	Reached func() []api.NodeID
 	// Paths lists the ways that this node measures, as they are now.
 	Paths func() []Path
+	// Look has Paths list what the documents have since the graph was drawn last: whoever
+	// asks for a path may know it from there. It may be nil.
+	Look func()
 	// Subjects finds the paths that a person means.
 	Subjects func(api.MeasureLinkParams) ([]api.Key, error)
 	// Probe measures a path over sockets.

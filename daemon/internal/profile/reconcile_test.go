@@ -317,7 +317,9 @@ func TestPreempted(t *testing.T) {
 	}, withTurn)
 }
 
+// What is not among the paths is gone, unless the documents have it since the graph was drawn.
 func TestGonePath(t *testing.T) {
+	var looked []Path
 	onScenario(t, func(d *scenario) {
 		is := is.New(d.t)
 		w, err := d.MeasureLink(d.t.Context(), caller("ada"), api.MeasureLinkParams{})
@@ -325,7 +327,12 @@ func TestGonePath(t *testing.T) {
 		m := last(d.t, w)
 		is.Equal(m.State, api.MeasureFailed)
 		is.True(errors.Is(m.Items[0].Error, api.ReasonLinkGone))
+		looked = []Path{cable(1)}
+		w, err = d.MeasureLink(d.t.Context(), caller("ada"), api.MeasureLinkParams{})
+		is.NoErr(err)
+		is.Equal(last(d.t, w).State, api.MeasureDone)
 	}, func(d *scenario, c *Config) {
+		c.Look = func() { d.set(func() { d.paths = looked }) }
 		c.Subjects = func(api.MeasureLinkParams) ([]api.Key, error) {
 			return []api.Key{{Node: testNode, Kind: api.KindLinkProfile, Name: cable(1).Name()}}, nil
 		}
