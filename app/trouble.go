@@ -86,7 +86,7 @@ func enterCode(p api.Pending) *Dialog {
 
 // shown are the problems that a person should see, in the daemon's order.
 func (s *State) shown() []api.NodeCondition {
-	return slices.DeleteFunc(slices.Clone(s.Conditions), func(c api.NodeCondition) bool { return c.Muted || c.Severity == api.SeverityInfo })
+	return slices.DeleteFunc(slices.Clone(s.Conditions), func(c api.NodeCondition) bool { return !c.IsProblem() })
 }
 
 // conditionID is the same for the same problem in every menu.

@@ -67,6 +67,9 @@ type Condition struct {
 	Muted bool `json:"muted,omitempty"`
 }
 
+// IsProblem reports whether it asks for something: it is neither muted nor of severity info.
+func (c Condition) IsProblem() bool { return !c.Muted && c.Severity != SeverityInfo }
+
 // Action is something that a click can do.
 type Action struct {
 	// Kind is how.

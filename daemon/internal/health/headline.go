@@ -28,7 +28,7 @@ func (s Seen) Headline(all []api.NodeCondition) api.Headline {
 	}
 	var silent []string
 	for _, c := range all {
-		if c.Muted || c.Severity == api.SeverityInfo {
+		if !c.IsProblem() {
 			continue
 		}
 		h.Problems++

@@ -21,13 +21,13 @@ type Shown struct {
 // Of are the conditions that are wanted, with the headline of all.
 func (s Shown) Of(isWanted func(api.NodeCondition) bool) api.NodeConditionsResult {
 	seen := s.seen(s.Graph.CablesNow())
-	all := health.Derived(seen)
+	all, view := health.Derived(seen), s.Nodes.Current()
 	for _, record := range s.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindIdentity}}) {
 		identity, err := ledger.Shared[api.Identity](record)
-		_, is := s.Nodes.Current().Node(record.Key().Node)
+		_, is := view.Node(record.Key().Node)
 		seen.NotMacs = seen.NotMacs || err == nil && is && identity.Platform != api.PlatformDarwin
 	}
-	headline := seen.Headline(all)
+	headline := seen.Headline(all) // before all is cut down
 	return api.NodeConditionsResult{Headline: headline, Conditions: slices.DeleteFunc(all, func(c api.NodeCondition) bool { return !isWanted(c) })}
 }
 
