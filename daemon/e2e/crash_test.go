@@ -51,7 +51,7 @@ func child(t *testing.T, folder string) *exec.Cmd {
 	t.Cleanup(cancel)
 	process := exec.CommandContext(ctx, os.Args[0])
 	process.Env = append(os.Environ(), asDaemon+"="+folder)
-	var stderr buffer
+	var stderr testkit.Log
 	process.Stderr = &stderr
 	out, err := process.StdoutPipe()
 	if err != nil {

@@ -1,19 +1,17 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/native/nativetest/testkit"
 )
 
 // timeout is the deadline of everything that a test waits for, on a machine that
@@ -27,7 +25,7 @@ type rig struct {
 	address daemon.Address
 	stop    context.CancelFunc
 	ended   chan error
-	log     *buffer
+	log     *testkit.Log
 }
 
 // newHome makes a folder for a daemon, whose path is short enough for a socket.
@@ -80,7 +78,7 @@ func simulated(t *testing.T, folder, mac string) *rig {
 func tryRun(t *testing.T, folder string, options daemon.Options) (*rig, error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	r := &rig{t: t, home: folder, stop: stop, ended: make(chan error, 1), log: &buffer{}}
+	r := &rig{t: t, home: folder, stop: stop, ended: make(chan error, 1), log: &testkit.Log{}}
 	ready := make(chan daemon.Address, 1)
 	options.Version, options.Home, options.Worker, options.Log = "0.0.0-test", environment(folder), worker(), r.log
 	options.Ready = func(a daemon.Address) { ready <- a }
@@ -183,22 +181,4 @@ func until(t *testing.T, c *client.Client, kind api.Kind, what string, fits func
 	}
 	t.Fatalf("no %s", what)
 	return api.Document{}
-}
-
-// buffer is a log that is written while it is read.
-type buffer struct {
-	mu  sync.Mutex
-	all bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.all.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return strings.TrimSpace(b.all.String())
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +27,7 @@ import (
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
+	"fulmen/native/nativetest/testkit"
 )
 
 // TestMain makes this program the reading process as well, as fulmend is.
@@ -62,26 +62,8 @@ var (
 	ways   []model.Way
 	plans  map[api.JobID]api.Plan
 	python string
-	logged lines
+	logged testkit.Log
 )
-
-// lines are what was logged, also by what goes on after its test.
-type lines struct {
-	mu  sync.Mutex
-	all strings.Builder
-}
-
-func (l *lines) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.Write(line)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.all.String()
-}
 
 // token is that of the account, which is for Hugging Face alone.
 const token = "hf_aSecretOfAdaAlone"

@@ -1,14 +1,12 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,29 +15,12 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/servertest"
+	"fulmen/native/nativetest/testkit"
 )
-
-// logged is a log that a test reads.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) has(s string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Contains(l.text.String(), s)
-}
 
 func TestHandlers(t *testing.T) {
 	is := is.New(t)
-	log := &logged{}
+	log := &testkit.Log{}
 	do := map[string]func(context.Context) error{
 		"fine":    func(context.Context) error { return nil },
 		"refused": func(context.Context) error { return api.NewError(api.ReasonAmbiguousName, "mac") },
@@ -77,8 +58,8 @@ func TestHandlers(t *testing.T) {
 		is.True(!strings.Contains(m.Error.Message, "identity.key")) // what is inside stays inside
 		is.True(!strings.Contains(m.Error.Message, "10.0.0.7"))
 	}
-	is.True(log.has("permission denied")) // and goes to the log
-	is.True(log.has("index out of range"))
+	is.True(strings.Contains(log.String(), "permission denied")) // and goes to the log
+	is.True(strings.Contains(log.String(), "index out of range"))
 	is.Equal(w.call("daemon.report", `{}`).Error.Data.Reason, api.ReasonMessageTooLarge)
 }
 

@@ -26,6 +26,7 @@ import (
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
 	"fulmen/native/memnet"
+	"fulmen/native/nativetest/testkit"
 )
 
 // scenario is Macs in a bubble, each with an Ethernet on the LAN office (en0) and a
@@ -325,25 +326,9 @@ func (l *sharing) Prune() error {
 
 // listen keeps everything that daemons log which are started from now on.
 func (d *scenario) listen() (reported func() string) {
-	var mu sync.Mutex
-	var all bytes.Buffer
-	d.log = slog.NewTextHandler(lockedWriter{&mu, &all}, &slog.HandlerOptions{Level: slog.LevelDebug})
-	return func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return all.String()
-	}
-}
-
-type lockedWriter struct {
-	mu *sync.Mutex
-	*bytes.Buffer
-}
-
-func (w lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.Buffer.Write(p)
+	var all testkit.Log
+	d.log = slog.NewTextHandler(&all, &slog.HandlerOptions{Level: slog.LevelDebug})
+	return all.String
 }
 
 // pass lets time go by.
