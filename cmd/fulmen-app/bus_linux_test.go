@@ -178,17 +178,24 @@ func lines(l layout) ([]line, error) {
 // errMissing is a line that is not there yet.
 var errMissing = errors.New("it is not there")
 
-// find finds a line by the titles on the way to it, each by how it begins.
+// find finds a line by the titles on the way to it, each by how it begins. A problem of a
+// Mac begins with the Mac's name too, so that all that begin so are looked through.
 func find(all []line, titles ...string) (line, error) {
+	missing := fmt.Errorf("%q: %w", titles[0], errMissing)
 	for _, l := range all {
-		if strings.HasPrefix(l.title, titles[0]) {
-			if len(titles) == 1 {
-				return l, nil
-			}
-			return find(l.lines, titles[1:]...)
+		if !strings.HasPrefix(l.title, titles[0]) {
+			continue
 		}
+		if len(titles) == 1 {
+			return l, nil
+		}
+		found, err := find(l.lines, titles[1:]...)
+		if err == nil {
+			return found, nil
+		}
+		missing = err
 	}
-	return line{}, fmt.Errorf("%q: %w", titles[0], errMissing)
+	return line{}, missing
 }
 
 // awaits waits until the menu is as it should be.
