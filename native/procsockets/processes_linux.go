@@ -75,7 +75,7 @@ func once(rows []row) []row {
 }
 
 // Listens tells who listens at a port. Where nobody does, or the same sockets as
-// before, which is what is asked most often, that costs a question to the kernel
+// before with one of the group's, which is what is asked most often, that costs a question to the kernel
 // alone: no two sockets have one inode. The table in /proc holds the same, and takes
 // milliseconds where the kernel's is large, full or not: it is for kernels that
 // answer no questions.
@@ -87,15 +87,15 @@ func (Processes) Listens(group, port int, before native.Listening) (native.Liste
 	if err != nil || len(rows) == 0 {
 		return native.Listening{}, err
 	}
-	l := native.Listening{Sockets: names(rows)}
-	isSame := before.Group && !before.Others && before.Sockets == l.Sockets
-	var held map[string]bool
-	if !isSame {
+	var l native.Listening
+	held := heldBefore(before, rows)
+	if held == nil {
 		held = holders(group, rows)
 	}
+	l.Sockets = names(rows, held)
 	for _, r := range rows {
 		switch {
-		case !isSame && !held[r.inode]:
+		case !held[r.inode]:
 			l.Others = true
 		case !l.Group:
 			l.Group, l.Room = true, r.room()
@@ -106,14 +106,35 @@ func (Processes) Listens(group, port int, before native.Listening) (native.Liste
 	return l, nil
 }
 
-// names are the inodes of sockets, in order.
-func names(rows []row) string {
+// names are the inodes of sockets, in order, those of others with a mark.
+func names(rows []row, held map[string]bool) string {
 	var all []string
 	for _, r := range rows {
-		all = append(all, r.inode)
+		name := r.inode
+		if !held[r.inode] {
+			name += markOthers
+		}
+		all = append(all, name)
 	}
 	slices.Sort(all)
 	return strings.Join(all, " ")
+}
+
+// markOthers is behind the inode of a socket that no process of the group has.
+const markOthers = "!"
+
+// heldBefore gives those of the sockets that the group had, where they are the same that
+// listened before, else nil.
+func heldBefore(before native.Listening, rows []row) map[string]bool {
+	held := map[string]bool{}
+	for _, name := range strings.Fields(before.Sockets) {
+		inode, isOthers := strings.CutSuffix(name, markOthers)
+		held[inode] = !isOthers
+	}
+	if !before.Group || names(rows, held) != before.Sockets {
+		return nil
+	}
+	return held
 }
 
 // Holds reports whether a process of the group holds one end of a connection.

@@ -1,6 +1,7 @@
 package procsockets
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -13,10 +14,11 @@ import (
 	"fulmen/native"
 )
 
-// sleeper is another group of processes than this one.
-func sleeper(t *testing.T) (group int) {
+// sleeper is another group of processes than this one, which has the files.
+func sleeper(t *testing.T, files ...*os.File) (group int) {
 	t.Helper()
 	c := exec.Command("sleep", "60")
+	c.ExtraFiles = files
 	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -139,6 +141,34 @@ func TestWhoListensStill(t *testing.T) {
 	stale, err := Processes{}.Listens(sleeper(t), port, native.Listening{Group: true, Sockets: own.Sockets + " 1"})
 	is.NoErr(err)
 	is.True(!stale.Group && stale.Others)
+}
+
+// Where somebody else listens beside the group, which of the sockets are the group's is
+// looked for once: asked for a group that has none, what was known is given.
+func TestWhoListensBesideOthers(t *testing.T) {
+	is := is.New(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.NoErr(err)
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	beside, err := net.Listen("tcp", netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 2}), uint16(port)).String())
+	is.NoErr(err)
+	file, err := beside.(*net.TCPListener).File()
+	is.NoErr(err)
+	group := sleeper(t, file)
+	is.NoErr(errors.Join(file.Close(), beside.Close()))
+	own, err := Processes{}.Listens(ownGroup(t), port, native.Listening{})
+	is.NoErr(err)
+	is.True(own.Group && own.Others)
+	theirs, err := Processes{}.Listens(group, port, native.Listening{})
+	is.NoErr(err)
+	is.True(theirs.Group && theirs.Others && theirs.Sockets != own.Sockets)
+	again, err := Processes{}.Listens(group, port, own)
+	is.NoErr(err)
+	is.Equal(again, own)
+	fresh, err := Processes{}.Listens(group, port, native.Listening{Group: true, Others: true, Sockets: own.Sockets + " 1"})
+	is.NoErr(err)
+	is.Equal(fresh, theirs)
 }
 
 // Of sockets that the kernel's table has twice one is left; all with inode 0 are.
