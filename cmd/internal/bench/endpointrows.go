@@ -53,7 +53,7 @@ func (j *jobBench) endpoint(within time.Duration) error {
 	if err != nil {
 		return err
 	}
-	var first, whole, many [2][]float64
+	var first, whole, many, firsts [2][]float64
 	err = j.sample("streams through the endpoint", least, within, func(n int) error {
 		for i := range ways {
 			at := (i + n) % len(ways)
@@ -69,11 +69,12 @@ func (j *jobBench) endpoint(within time.Duration) error {
 			if err != nil {
 				return err
 			}
-			together, err := atOnce(j.ctx, c, ways[at])
+			begin, last, err := atOnce(j.ctx, c, ways[at])
 			if err != nil {
 				return err
 			}
-			first[at], whole[at], many[at] = append(first[at], began), append(whole[at], took), append(many[at], together)
+			first[at], whole[at] = append(first[at], began), append(whole[at], took)
+			many[at], firsts[at] = append(many[at], last-begin), append(firsts[at], 1e3*begin)
 		}
 		return nil
 	}, func() []Row {
@@ -82,21 +83,26 @@ func (j *jobBench) endpoint(within time.Duration) error {
 			newRow("first token through the endpoint", Median(Ratios(first[1], first[0])), "ratio of times", Lower, new(1.3), fmt.Sprintf("the engine itself, %.3g ms", 1e3*Median(first[0]).Value), method),
 			newRow("a stream of 1,000 tokens a second", Median(Ratios(whole[0], whole[1])), "ratio of rates", Higher, new(0.97), "the engine itself", method),
 			newRow(fmt.Sprintf("%d streams at once, of 20 tokens a second each", streams), Median(Ratios(many[0], many[1])), "ratio of rates", Higher, new(0.97), "the engine itself", method),
+			newRow(fmt.Sprintf("%d streams at once, first tokens", streams), Median(firsts[1]), "ms", Lower, nil, fmt.Sprintf("the engine itself, %.3g ms", Median(firsts[0]).Value), method),
 		}
 	})
 	return errors.Join(err, j.over(j.ctx, result.Job))
 }
 
-// atOnce is how long so many streams take together, in seconds.
-func atOnce(ctx context.Context, c *http.Client, at string) (float64, error) {
+// atOnce is how long so many streams take until their first event and their last, on
+// average, in seconds.
+func atOnce(ctx context.Context, c *http.Client, at string) (first, whole float64, err error) {
 	var all sync.WaitGroup
-	problems := make([]error, streams)
-	began := time.Now()
+	var firsts, wholes [streams]float64
+	var problems [streams]error
 	for i := range streams {
-		all.Go(func() { _, _, problems[i] = ask(ctx, c, at, 40, 20) })
+		all.Go(func() { firsts[i], wholes[i], problems[i] = ask(ctx, c, at, 40, 20) })
 	}
 	all.Wait()
-	return time.Since(began).Seconds(), errors.Join(problems...)
+	for i := range streams {
+		first, whole = first+firsts[i]/streams, whole+wholes[i]/streams
+	}
+	return first, whole, errors.Join(problems[:]...)
 }
 
 // ask has one stream answered: how long until its first event, and its last, in seconds.
