@@ -79,7 +79,12 @@ type StopRequest struct {
 	At Time `json:"at"`
 	// Kill skips the grace.
 	Kill bool `json:"kill,omitempty"`
+	// Reason is why, where it is not only that a person wished it.
+	Reason Reason `json:"reason,omitempty"`
 }
+
+// IsReplaced reports whether another job takes its place.
+func (s *StopRequest) IsReplaced() bool { return s != nil && s.Reason == ReasonReplaced }
 
 // Attempt is one try at running a job: a plan, and what came of it.
 type Attempt struct {

@@ -384,6 +384,8 @@ const (
 	ReasonRetriesSpent Reason = "retries_spent"
 	// ReasonStoppedByPerson: A person stopped the job.
 	ReasonStoppedByPerson Reason = "stopped_by_person"
+	// ReasonReplaced: Another job takes its place.
+	ReasonReplaced Reason = "replaced"
 	// ReasonClientGone: The terminal that the job was attached to was closed.
 	ReasonClientGone Reason = "client_gone"
 	// ReasonJobEnded: The job has ended.
@@ -761,6 +763,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonWaitingForRanks, Code: CodeDeadline, Text: "It is not known yet whether the ranks of an earlier attempt have ended."},
 		{Reason: ReasonRetriesSpent, Code: CodeExhausted, Text: "All attempts failed.", Remedy: "The causes give each attempt's reason."},
 		{Reason: ReasonStoppedByPerson, Code: CodeCancelled, Text: "A person stopped the job."},
+		{Reason: ReasonReplaced, Code: CodeCancelled, Text: "Another job takes its place."},
 		{Reason: ReasonClientGone, Code: CodeCancelled, Text: "The terminal that the job was attached to was closed.", Remedy: "Use --detach for jobs that should go on."},
 		{Reason: ReasonJobEnded, Code: CodeConflict, Text: "The job has ended."},
 		{Reason: ReasonJobRunning, Code: CodeConflict, Text: "The job has not ended.", Remedy: "Stop it first."},

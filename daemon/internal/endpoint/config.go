@@ -70,6 +70,8 @@ const (
 	restWithin = 2 * time.Second
 	// lookEvery is how often a request that waits looks whether it can go on, also where nothing was announced.
 	lookEvery = 250 * time.Millisecond
+	// successorWithin is how long a service that has ended for another is waited for.
+	successorWithin = 10 * time.Second
 	// retryAfter is when a client is asked to come again, in seconds.
 	retryAfter = "5"
 )
@@ -84,8 +86,8 @@ type Endpoint struct {
 	writeWithin time.Duration
 
 	mu       sync.Mutex
-	jobs     map[api.JobID]bool // those that may serve
-	changed  chan struct{}      // closed when they have
+	jobs     map[api.JobID]time.Duration // those that may serve; until when, of what was replaced
+	changed  chan struct{}               // closed when they have
 	backends map[backendKey]*backend
 	retired  map[*backend]bool // those that end
 	waiting  int
@@ -95,7 +97,7 @@ type Endpoint struct {
 
 // New makes an endpoint.
 func New(cfg Config) *Endpoint {
-	e := &Endpoint{cfg: cfg, jobs: map[api.JobID]bool{}, changed: make(chan struct{}), backends: map[backendKey]*backend{}, retired: map[*backend]bool{}, crowd: crowd{most: maxConns}, writeWithin: writeWithin}
+	e := &Endpoint{cfg: cfg, jobs: map[api.JobID]time.Duration{}, changed: make(chan struct{}), backends: map[backendKey]*backend{}, retired: map[*backend]bool{}, crowd: crowd{most: maxConns}, writeWithin: writeWithin}
 	e.server = &http.Server{
 		Handler: e, ReadHeaderTimeout: headWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHead,
 		ConnContext: withLink, ConnState: e.crowd.note, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),

@@ -449,6 +449,47 @@ func TestWhoMayAsk(t *testing.T) {
 
 var errNoCaller = api.NewError(api.ReasonCallerUnknown, "")
 
+// A service that another takes the place of keeps its requests waiting, also when it has ended
+// and the other is not known yet; where none comes, for a moment only.
+func TestReplaced(t *testing.T) {
+	for name, test := range map[string]struct {
+		comes bool
+		want  int
+		after time.Duration
+	}{
+		"another":  {true, 200, successorWithin / 2},
+		"no other": {false, 404, successorWithin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.serve("j00000001", ada, "org/m", answers("old"))
+				began, ended := time.Now(), make(chan int)
+				stop := &api.StopRequest{Reason: api.ReasonReplaced}
+				r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobEnding, Attempt: 1, StopRequested: stop})
+				go func() {
+					status, text := r.result(r.ask(t.Context(), hello))
+					r.is.Equal(strings.Contains(text, "new"), test.comes)
+					ended <- status
+				}()
+				synctest.Wait()
+				r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobStopped, Attempt: 1, StopRequested: stop})
+				time.Sleep(successorWithin / 2)
+				if test.comes {
+					r.serve("j00000002", ada, "org/m", answers("new"))
+				}
+				r.is.Equal(<-ended, test.want)
+				took := time.Since(began)
+				r.is.True(took >= test.after && took < test.after+2*lookEvery)
+				time.Sleep(successorWithin)
+				synctest.Wait()
+				r.is.Equal(len(r.jobs) > 0, test.comes) // what has ended is forgotten
+				r.is.Equal(len(r.jobs) < 2, true)
+			})
+		})
+	}
+}
+
 // What cannot be a request is refused with what is wrong, and slow or huge ones take nothing
 // from others.
 func TestBadRequests(t *testing.T) {

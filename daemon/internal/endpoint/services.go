@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
@@ -33,6 +34,7 @@ const (
 	coming   state = iota // it is not ready, and will be
 	ready                 // requests go to it
 	leaving               // its Mac goes away, and comes back
+	replaced              // another takes its place
 	stopping              // somebody ends it
 )
 
@@ -40,7 +42,8 @@ const (
 func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	known, found := e.cfg.Job(id)
 	job, spec := known.Job, known.Spec
-	if !found || known.Gone || known.Ended || job.Phase.Ended() || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
+	isReplaced := job.StopRequested.IsReplaced() && !known.Gone
+	if !found || isOver(known) && !isReplaced || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
 		return service{}, false
 	}
 	name, _, _ := strings.Cut(spec.Name, "/") // a replica has its number behind
@@ -50,6 +53,8 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	}
 	a := job.OpenAttempt()
 	switch {
+	case isReplaced:
+		s.state = replaced
 	case job.StopRequested != nil:
 		s.state = stopping
 	case !job.ReadySince().IsZero() && a.Plan != nil && len(a.Plan.Ranks) > 0:
@@ -59,6 +64,8 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	}
 	return s, true
 }
+
+func isOver(known gate.Known) bool { return known.Gone || known.Ended || known.Job.Phase.Ended() }
 
 // services are those that a person may use. They are whose the jobs are by the map of
 // this Mac: what asks for a model is read by whoever serves it.
@@ -107,7 +114,9 @@ func (e *Endpoint) see(ids ...api.JobID) {
 	e.mu.Lock()
 	e.hasBegun = true
 	for _, id := range ids {
-		e.jobs[id] = true
+		if _, isKnown := e.jobs[id]; !isKnown {
+			e.jobs[id] = 0
+		}
 	}
 	e.mu.Unlock()
 	e.look()
@@ -122,9 +131,9 @@ func (e *Endpoint) look() {
 	jobs, keys := slices.Collect(maps.Keys(e.jobs)), slices.Collect(maps.Keys(e.backends))
 	e.mu.Unlock()
 	for _, id := range jobs {
-		if known, found := e.cfg.Job(id); found && (known.Gone || known.Ended || known.Job.Phase.Ended()) {
+		if known, found := e.cfg.Job(id); found && isOver(known) {
 			e.mu.Lock()
-			delete(e.jobs, id)
+			e.forgetLocked(id, known.Job.StopRequested.IsReplaced() && !known.Gone)
 			e.mu.Unlock()
 		}
 	}
@@ -139,6 +148,19 @@ func (e *Endpoint) look() {
 			e.retireLocked(b)
 		}
 		e.mu.Unlock()
+	}
+}
+
+// forgetLocked forgets a job that has ended: one that is replaced after the time that the
+// next may take to be known here.
+func (e *Endpoint) forgetLocked(id api.JobID, isReplaced bool) {
+	now := e.cfg.Clock.Boot()
+	switch until := e.jobs[id]; {
+	case isReplaced && until == 0:
+		e.jobs[id] = now + successorWithin
+		e.cfg.Clock.AfterFunc(successorWithin, e.look)
+	case !isReplaced || now >= until:
+		delete(e.jobs, id)
 	}
 }
 

@@ -57,7 +57,7 @@ func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.J
 		return api.JobApplyResult{}, runsAs(was)
 	}
 	if found && !before.Phase.Ended() {
-		if err := j.stopAndWait(ctx, was, !p.Replace); err != nil {
+		if err := j.stopAndWait(ctx, was, !p.Replace, api.ReasonReplaced); err != nil {
 			return api.JobApplyResult{}, err
 		}
 	}
@@ -154,9 +154,9 @@ func hasProgram(p api.JobPhase) bool {
 
 // stopAndWait ends a job of the caller's. Where that is for one that waits only, its home
 // says whether it still does: what this node knows may be a moment old.
-func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bool) error {
+func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bool, why api.Reason) error {
 	c := Caller{Principal: spec.Principal}
-	if err := j.stop(ctx, api.PeerJobParams{RequestKind: api.RequestStop, Job: spec.Job, By: spec.Principal, Unstarted: isUnstarted}); err != nil {
+	if err := j.stop(ctx, api.PeerJobParams{RequestKind: api.RequestStop, Job: spec.Job, By: spec.Principal, Unstarted: isUnstarted, Reason: why}); err != nil {
 		return err
 	}
 	within := applyWithin
@@ -196,7 +196,7 @@ func (j *Jobs) Undeclare(ctx context.Context, c Caller, name string) error {
 			return nil
 		}
 		if !job.Phase.Ended() {
-			if err := j.stopAndWait(ctx, spec, false); err != nil {
+			if err := j.stopAndWait(ctx, spec, false, ""); err != nil {
 				return err
 			}
 		}

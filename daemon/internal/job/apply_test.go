@@ -65,7 +65,9 @@ func TestAChangeOfARunningProgramIsSaidToBeOne(t *testing.T) {
 		second, err := a.applies(changed, func(p *api.JobApplyParams) { p.Replace = true })
 		is.NoErr(err)
 		is.Equal(second.Outcome, api.ApplyReplaced)
-		is.Equal(a.until(first.Job, api.JobStopped, time.Second).Phase, api.JobStopped) // before anything else ran
+		was := a.until(first.Job, api.JobStopped, time.Second) // before anything else ran
+		is.Equal(was.Reason, api.ReasonReplaced)
+		is.True(was.StopRequested.IsReplaced())
 		a.until(second.Job, api.JobRunning, 10*time.Second)
 		again, err := a.applies(changed, nil)
 		is.NoErr(err)

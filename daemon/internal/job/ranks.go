@@ -104,7 +104,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 	}
 	period, anew := max(a.state.Rules.Renewal, time.Second), a.anew(e)
 	stop := a.state.Job.StopRequested
-	isGentle := stop != nil && !stop.Kill && e.Reason == api.ReasonStoppedByPerson && a.j.cfg.Quiet != nil
+	isGentle := stop != nil && !stop.Kill && (e.Reason == api.ReasonStoppedByPerson || e.Reason == api.ReasonReplaced) && a.j.cfg.Quiet != nil
 	// Nothing renews the leases any more.
 	within := min(api.DrainRequests+drainMargin, a.state.Rules.Lease/2)
 	a.async(func() func() {

@@ -126,7 +126,7 @@ func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) erro
 
 // stopRequested takes the request of another node's person, or what a former home passes on.
 func (j *Jobs) stopRequested(ctx context.Context, _ gate.Acting, p api.PeerJobParams) (any, error) {
-	if p.Reason != "" && p.Reason != api.ReasonClientGone {
+	if p.Reason != "" && p.Reason != api.ReasonClientGone && p.Reason != api.ReasonReplaced {
 		return nil, api.Errorf(api.ReasonBadValue, "reason", "%q is not a reason to stop a job.", p.Reason)
 	}
 	home, a, ended := j.homeOf(p.Job)

@@ -4570,6 +4570,8 @@ export interface StopRequest {
   at: Time;
   /** Skips the grace. */
   kill?: boolean;
+  /** Why, where it is not only that a person wished it. */
+  reason?: Reason;
 }
 
 /**
@@ -5376,6 +5378,7 @@ export type KnownReason =
   | "rdma_undo_partial"
   | "read_failed"
   | "removed"
+  | "replaced"
   | "restarting"
   | "result_unstable"
   | "retries_spent"

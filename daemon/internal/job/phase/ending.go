@@ -189,8 +189,8 @@ func (m *step) end(p api.JobPhase) {
 
 // stopReason is why a person's request, or what stands for one, ends the job.
 func (m *step) stopReason() api.Reason {
-	if m.stopWhy != "" {
-		return m.stopWhy
+	if stop := m.Job.StopRequested; stop != nil && stop.Reason != "" {
+		return stop.Reason
 	}
 	return api.ReasonStoppedByPerson
 }
@@ -219,8 +219,7 @@ func (m *step) stoppedStatus() int {
 // home ends the job for a person. A second request can only be harder.
 func (e StopAsked) home(m *step) {
 	if was := m.Job.StopRequested; was == nil {
-		m.Job.StopRequested = &api.StopRequest{By: e.By, At: m.at, Kill: e.Kill}
-		m.stopWhy = e.Reason
+		m.Job.StopRequested = &api.StopRequest{By: e.By, At: m.at, Kill: e.Kill, Reason: e.Reason}
 	} else if e.Kill && !was.Kill {
 		harder := *was
 		harder.Kill = true

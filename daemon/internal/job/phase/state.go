@@ -72,7 +72,6 @@ type State struct {
 	answered      int           // renewals that all answered since then
 	listened      int           // how often the nodes were asked since the time for silence was over
 	maxEpoch      uint64        // the highest epoch heard of
-	stopWhy       api.Reason    // why the job is stopped, where no person said so
 }
 
 // Rank is one process of the current attempt, as its home knows it.
