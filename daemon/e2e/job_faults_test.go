@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,7 +54,7 @@ func (a answered) isRefused() bool {
 // storm asks for a model again and again while its ranks are killed and stopped, cables are
 // pulled and daemons killed: each request ends whole or with the right error, and within its
 // time.
-func (j *jobs) storm(t *testing.T, id api.JobID, asked *testcluster.Node, asks func(ctx context.Context, stream bool) answered) {
+func (j *jobs) storm(t *testing.T, id api.JobID, ranks int, asked *testcluster.Node, asks func(ctx context.Context, stream bool) answered) {
 	is := is.New(t)
 	faults, requests := 5, 50
 	if os.Getenv("FULMEN_SOAK") != "" {
@@ -98,10 +99,10 @@ func (j *jobs) storm(t *testing.T, id api.JobID, asked *testcluster.Node, asks f
 	}
 	random := testkit.Drawn(t).Source(0)
 	for n := range faults {
-		job, ranks := j.until(t, j.Nodes[0], id, "a service that is ready", timeout, func(job api.Job, ranks []api.Rank) bool {
-			return job.Phase == api.JobRunning && len(ranks) == 2 && !ranks[0].ReadyAt.IsZero() && ranks[1].PID > 0
+		job, found := j.until(t, j.Nodes[0], id, "a service that is ready", timeout, func(job api.Job, found []api.Rank) bool {
+			return job.Phase == api.JobRunning && len(found) == ranks && !found[0].ReadyAt.IsZero() && !slices.ContainsFunc(found, func(r api.Rank) bool { return r.PID == 0 })
 		})
-		rank := ranks[random.IntN(len(ranks))]
+		rank := found[random.IntN(len(found))]
 		fault := []string{"kill", "stop", "pull", "daemon", "kill"}[n%5]
 		t.Logf("%s: rank %d of attempt %d", fault, rank.Rank, job.Attempt)
 		switch fault {
@@ -124,8 +125,8 @@ func (j *jobs) storm(t *testing.T, id api.JobID, asked *testcluster.Node, asks f
 			j.until(t, j.Nodes[0], id, "end of the attempt", timeout, func(now api.Job, _ []api.Rank) bool { return now.Attempt > job.Attempt })
 		}
 	}
-	j.until(t, j.Nodes[0], id, "a service that is ready", timeout, func(job api.Job, ranks []api.Rank) bool {
-		return job.Phase == api.JobRunning && len(ranks) == 2 && !ranks[0].ReadyAt.IsZero()
+	j.until(t, j.Nodes[0], id, "a service that is ready", timeout, func(job api.Job, found []api.Rank) bool {
+		return job.Phase == api.JobRunning && len(found) == ranks && !found[0].ReadyAt.IsZero()
 	})
 	close(faulted)
 	all.Wait()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,21 +85,28 @@ func (j *jobs) testMakesRoom(t *testing.T) {
 func (j *jobs) testServe(t *testing.T) {
 	j.needMLXLM(t)
 	is := is.New(t)
-	at := j.Nodes[0]
 	model := j.model(t)
 	text, err := json.Marshal([]string{filepath.Dir(model)})
 	is.NoErr(err)
 	for _, n := range j.Nodes {
 		call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.folders": text}})
 	}
-	port := freePort(t)
+	for ranks := 2; ranks == 2 || ranks == 3 && os.Getenv("FULMEN_SOAK") != ""; ranks++ {
+		j.servesOn(t, model, ranks)
+	}
+}
+
+// servesOn has so many Macs serve a model, and its service in a storm.
+func (j *jobs) servesOn(t *testing.T, model string, ranks int) {
+	is := is.New(t)
+	at, port := j.Nodes[0], freePort(t)
 	fulmen := func(args ...string) ran {
 		t.Helper()
 		got := end(t, j.fulmen(t.Context(), at, args...))
 		t.Log(got.out, got.err)
 		return got
 	}
-	served := fulmen("serve", filepath.Base(model), "--name", "small", "--ranks", "2", "--backend", "ring", "--port", fmt.Sprint(port), "--venv", filepath.Dir(filepath.Dir(j.Python)))
+	served := fulmen("serve", filepath.Base(model), "--name", "small", "--ranks", strconv.Itoa(ranks), "--backend", "ring", "--port", fmt.Sprint(port), "--venv", filepath.Dir(filepath.Dir(j.Python)))
 	is.Equal(served.status, api.ExitOK)
 	is.True(strings.Contains(served.out, "small is ready on studio-") && strings.Contains(served.out, fmt.Sprintf(": http://127.0.0.1:%d\n", port)))
 	ask := func() (answer string, status int) {
@@ -121,7 +129,7 @@ func (j *jobs) testServe(t *testing.T) {
 	is.Equal(len(all.Instances), 1)
 	is.Equal(all.Instances[0].Port, port)
 	asks := j.asks(t, j.Nodes[2], filepath.Base(model))
-	j.storm(t, all.Instances[0].Job, j.Nodes[2], asks)
+	j.storm(t, all.Instances[0].Job, ranks, j.Nodes[2], asks)
 	is.True(strings.Contains(fulmen("serve").out, "the attempt before ended: "))
 	is.Equal(fulmen("serve", "stop", "small").status, api.ExitOK)
 	is.True(strings.Contains(fulmen("serve").out, "You serve no model."))

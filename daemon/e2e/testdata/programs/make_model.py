@@ -24,13 +24,13 @@ tokenizer.decoder = decoders.ByteLevel()
 tokenizer.add_special_tokens([FIRST, LAST])
 tokenizer.save(str(folder / "tokenizer.json"))
 
-heads = 4
+heads = 6  # so that two and three ranks divide them
 config = {
     "model_type": kind,
     "architectures": ["LlamaForCausalLM"],
     "hidden_size": 16 * heads,
     "num_hidden_layers": layers,
-    "intermediate_size": 128,
+    "intermediate_size": 192,
     "num_attention_heads": heads,
     "num_key_value_heads": heads,
     "rms_norm_eps": 1e-5,
