@@ -61,11 +61,15 @@ describe("a job", () => {
     expect(await page.locator("button >> text=Run").isDisabled()).toBe(true);
     await page.fill("[name=ports]", "");
     await page.fill("[name=run_s]", "10m");
+    await page.fill("[name=priority]", "7");
+    await page.check("[name=preemptible]");
     await page.locator("button >> text=Run").click();
     await page.waitForURL("**/#/job/j*");
     const job = page.url().split("/").at(-1)!;
-    const { job: doc } = await cluster.call<{ job: { value: { spec: { deadlines: object; program: { variables: string[] } } } } }>("studio-1", "job.get", { job });
-    expect([doc.value.spec.deadlines, doc.value.spec.program.variables]).toEqual([expect.objectContaining({ run_s: 600 }), ["WORD"]]);
+    const { job: doc } = await cluster.call<{ job: { value: { spec: { deadlines: object; program: { variables: string[] }; priority: number; preemptible: boolean } } } }>("studio-1", "job.get", { job });
+    const { spec } = doc.value;
+    expect([spec.deadlines, spec.program.variables]).toEqual([expect.objectContaining({ run_s: 600 }), ["WORD"]]);
+    expect([spec.priority, spec.preemptible]).toEqual([7, true]);
     await see(page, "[data-logs] >> text=step 1");
     await see(page, '[data-phase="succeeded"][data-over="true"]');
     await see(page, '[data-logs="whole"]');
@@ -77,7 +81,9 @@ describe("a job", () => {
   });
 
   it("that fails says which rank failed and how", async () => {
-    const id = await submit(`if [ "$MLX_RANK" = 1 ]; then echo "no such model" >&2; exit 42; fi; sleep 60`);
+    const id = await submit(`if [ "$MLX_RANK" = 1 ]; then echo "no such model" >&2; exit 42; fi; sleep 60`, () => page.fill("[name=after]", " three steps, "));
+    const { job: doc } = await cluster.call<{ job: { value: { spec: { after: string[] } } } }>("studio-1", "job.get", { job: id });
+    expect(doc.value.spec.after).toEqual([expect.stringMatching(/^j/)]);
     await see(page, '[data-phase="failed"]');
     expect(await page.locator(".message").innerText()).toMatch(/42/);
     await see(page, "[data-logs] >> text=no such model");
@@ -121,13 +127,14 @@ describe("a job", () => {
 });
 
 /** Submits a job of two ranks by the form and gives its id. */
-async function submit(script: string): Promise<string> {
+async function submit(script: string, fillMore?: () => Promise<void>): Promise<string> {
   await goTo("/run");
   await see(page, "[name=command]");
   await page.fill("[name=command]", `/bin/sh -c '${script}'`);
   await page.selectOption("[name=backend]", "ring");
   await page.fill("[name=ranks]", "2");
   await inFolder();
+  await fillMore?.();
   await page.locator("button >> text=Run").click();
   await page.waitForURL("**/#/job/j*");
   await see(page, `h1`);

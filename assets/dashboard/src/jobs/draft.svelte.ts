@@ -27,6 +27,14 @@ export class Draft {
   memoryGB = $state<number>();
   gpu = $state<api.GPUShare>("exclusive");
   retries = $state(0);
+  /** Higher ones are placed first; 0 is every job's. */
+  priority = $state<number | null>(0);
+  /** Names or ids of jobs that have to succeed first, with commas between. */
+  after = $state("");
+  preemptible = $state(false);
+  /** Whether it is started again whatever ends it. */
+  kept = $state(false);
+  keepAwake = $state<api.KeepAwake>("used");
   sync = $state(false);
   /** Whether each rank is given its share of the whole, by its Mac's memory and speed. */
   shares = $state(false);
@@ -92,6 +100,11 @@ export class Draft {
     if (this.sync) program.sync = true;
     const request: api.JobRequest = { program, placement: this.placement(), retries: this.retries, detached: true };
     if (this.name) request.name = this.name;
+    if (this.priority) request.priority = this.priority;
+    const after = this.after.split(",").map((name) => name.trim());
+    if (after.some(Boolean)) request.after = after.filter(Boolean);
+    if (this.preemptible) request.preemptible = true;
+    if (this.kept) [request.kept, request.keep_awake] = [true, this.keepAwake];
     const publish = ports(this.ports);
     if (publish?.length) request.publish = publish;
     const bounds: api.DeadlinesParams = {};
