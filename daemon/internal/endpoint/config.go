@@ -56,6 +56,8 @@ type Settings struct {
 const (
 	// maxBody is the largest request, and maxBodies what all that go on may have together.
 	maxBody, maxBodies = 32 << 20, 256 << 20
+	// maxWhole is the largest answer that is looked at before it goes on.
+	maxWhole = 1 << 20
 	// maxConns is how many connections there may be, and maxWaiting how many requests that wait.
 	maxConns, maxWaiting = 1024, 256
 	// maxHead bounds the head of a request or an answer.

@@ -235,54 +235,6 @@ func TestAClientThatLeaves(t *testing.T) {
 	})
 }
 
-// Of a service that somebody ends new requests are refused at once, and those that go on
-// have their time; then they end by an error.
-func TestAnEndIsAnnounced(t *testing.T) {
-	for name, test := range map[string]struct {
-		takes time.Duration
-		want  string
-	}{
-		"in time":  {api.DrainRequests - time.Second, "[DONE]"},
-		"too long": {time.Hour, `"code":"service_stopped"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				r.serve("j00000001", ada, "org/m", func(w http.ResponseWriter, q *http.Request) {
-					_ = event(w, "1")
-					select {
-					case <-time.After(test.takes):
-						_ = event(w, "[DONE]")
-					case <-q.Context().Done():
-					}
-				})
-				ended := make(chan string)
-				go func() {
-					_, text := r.result(r.ask(t.Context(), hello))
-					ended <- text
-				}()
-				time.Sleep(time.Millisecond)
-				synctest.Wait()
-				began := time.Now()
-				r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobEnding, Attempt: 1, StopRequested: &api.StopRequest{}})
-				status, text := r.result(r.ask(t.Context(), hello))
-				r.is.Equal(status, 503)
-				r.is.True(strings.Contains(text, `"code":"service_stopped"`))
-				r.is.Equal(time.Since(began), time.Duration(0))
-				r.is.True(strings.Contains(<-ended, test.want))
-				r.is.True(time.Since(began) <= api.DrainRequests)
-				synctest.Wait()
-				r.is.Equal([]int{len(r.backends), len(r.retired)}, []int{0, 0})
-				r.mu.Lock()
-				delete(r.known, "j00000001")
-				r.mu.Unlock()
-				status, _ = r.result(r.ask(t.Context(), hello))
-				r.is.Equal(status, 404)
-			})
-		})
-	}
-}
-
 // Where the Mac of rank 0 goes away for a moment, what goes on has its time, and new requests wait
 // until it is back, and are not cut with those before.
 func TestAMacThatGoesAway(t *testing.T) {
@@ -448,47 +400,6 @@ func TestWhoMayAsk(t *testing.T) {
 }
 
 var errNoCaller = api.NewError(api.ReasonCallerUnknown, "")
-
-// A service that another takes the place of keeps its requests waiting, also when it has ended
-// and the other is not known yet; where none comes, for a moment only.
-func TestReplaced(t *testing.T) {
-	for name, test := range map[string]struct {
-		comes bool
-		want  int
-		after time.Duration
-	}{
-		"another":  {true, 200, successorWithin / 2},
-		"no other": {false, 404, successorWithin},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				r.serve("j00000001", ada, "org/m", answers("old"))
-				began, ended := time.Now(), make(chan int)
-				stop := &api.StopRequest{Reason: api.ReasonReplaced}
-				r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobEnding, Attempt: 1, StopRequested: stop})
-				go func() {
-					status, text := r.result(r.ask(t.Context(), hello))
-					r.is.Equal(strings.Contains(text, "new"), test.comes)
-					ended <- status
-				}()
-				synctest.Wait()
-				r.put("j00000001", ada, "org/m", api.Job{Phase: api.JobStopped, Attempt: 1, StopRequested: stop})
-				time.Sleep(successorWithin / 2)
-				if test.comes {
-					r.serve("j00000002", ada, "org/m", answers("new"))
-				}
-				r.is.Equal(<-ended, test.want)
-				took := time.Since(began)
-				r.is.True(took >= test.after && took < test.after+2*lookEvery)
-				time.Sleep(successorWithin)
-				synctest.Wait()
-				r.is.Equal(len(r.jobs) > 0, test.comes) // what has ended is forgotten
-				r.is.Equal(len(r.jobs) < 2, true)
-			})
-		})
-	}
-}
 
 // What cannot be a request is refused with what is wrong, and slow or huge ones take nothing
 // from others.

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log"
@@ -57,6 +58,11 @@ func (e *Endpoint) pass(w http.ResponseWriter, r *http.Request, s service, b *ba
 			}
 			kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 			isBare := response.ContentLength < 0 && len(response.TransferEncoding) == 0 // its end is that of the connection
+			if isBare && kind == "application/json" {
+				if err := whole(response); err != nil {
+					return err
+				}
+			}
 			response.Body = &reply{
 				ReadCloser: response.Body, ctx: ctx, isGone: func() bool { return r.Context().Err() != nil }, silent: silent,
 				isEvents: kind == "text/event-stream", endsByWord: isBare && strings.HasSuffix(r.URL.Path, "/completions"),
@@ -72,6 +78,20 @@ func (e *Endpoint) pass(w http.ResponseWriter, r *http.Request, s service, b *ba
 	}
 	proxy.ServeHTTP(w, in)
 	return err
+}
+
+// whole has a value of JSON that ends with its connection come first: who is killed ends that
+// in good order too. One that is larger goes on as it comes.
+func whole(response *http.Response) error {
+	begin, err := io.ReadAll(io.LimitReader(response.Body, maxWhole))
+	if err != nil || len(begin) < maxWhole && !json.Valid(begin) {
+		return errBroken
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(begin), response.Body), response.Body}
+	return nil
 }
 
 // reply is the body of an engine's answer.
