@@ -50,6 +50,8 @@ type InstanceSpec struct {
 	MinNodes int `json:"min_nodes,omitempty"`
 	// MaxNodes is the most; 0 = all that there are.
 	MaxNodes int `json:"max_nodes,omitempty"`
+	// Widest takes as many Macs as fit, of those numbers, where else as few as do.
+	Widest bool `json:"widest,omitempty"`
 	// Nodes must all be used.
 	Nodes []NodeRef `json:"nodes,omitempty"`
 	// ExcludedNodes must not be.

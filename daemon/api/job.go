@@ -429,6 +429,8 @@ type Placement struct {
 	MinNodes int `json:"min_nodes,omitempty"`
 	// MaxNodes is the most that are wanted.
 	MaxNodes int `json:"max_nodes,omitempty"`
+	// Widest takes as many nodes as fit, of those numbers, where else as few as do.
+	Widest bool `json:"widest,omitempty"`
 	// Nodes must all be used.
 	Nodes []NodeID `json:"nodes,omitempty"`
 	// ExcludedNodes must not be used.

@@ -116,6 +116,7 @@ func Instance(spec api.InstanceSpec, engine api.JobRequest) api.JobRequest {
 	r.Labels[api.LabelEngine] = spec.Engine
 	p := &r.Placement
 	p.Ranks, p.MinNodes, p.MaxNodes = cmp.Or(spec.Ranks, p.Ranks), cmp.Or(spec.MinNodes, p.MinNodes), cmp.Or(spec.MaxNodes, p.MaxNodes)
+	p.Widest = p.Widest || spec.Widest
 	p.MemoryBytes, p.Networks = cmp.Or(spec.MemoryBytes, p.MemoryBytes), append(slices.Clone(p.Networks), spec.Networks...)
 	if spec.Backend != "" {
 		p.Backend = spec.Backend

@@ -255,6 +255,8 @@ func checkPlacement(p api.Placement) error {
 		return conflict("ranks", "Use a multiple of ranks_per_node.", fmt.Sprintf("%d ranks cannot be divided into %d a node", p.Ranks, perNode))
 	case p.Ranks > 0 && (p.MinNodes > 0 || p.MaxNodes > 0):
 		return conflict("ranks", "Give the number, or the fewest and the most.", "it excludes min_nodes and max_nodes")
+	case p.Ranks > 0 && p.Widest:
+		return conflict("widest", "Give the fewest and the most nodes, or leave it out.", "ranks says how many there are")
 	case p.MaxNodes > 0 && p.MinNodes > p.MaxNodes:
 		return conflict("min_nodes", "Swap the two.", "it is more than max_nodes")
 	case p.Backend != "" && !p.Backend.Valid():

@@ -61,6 +61,7 @@ func TestCheckRequest(t *testing.T) {
 		"ranks":                 {func(r *api.JobRequest) { r.Placement.Ranks = -1 }, "request.placement.ranks"},
 		"ranks and a range":     {func(r *api.JobRequest) { r.Placement.MinNodes = 1 }, "request.placement.ranks"},
 		"a range":               {func(r *api.JobRequest) { r.Placement = api.Placement{MinNodes: 3, MaxNodes: 2} }, "request.placement.min_nodes"},
+		"ranks, and many":       {func(r *api.JobRequest) { r.Placement = api.Placement{Ranks: 3, Widest: true} }, "request.placement.widest"},
 		"a backend":             {func(r *api.JobRequest) { r.Placement.Backend = "mpi" }, "request.placement.backend"},
 		"a GPU":                 {func(r *api.JobRequest) { r.Placement.GPU = "half" }, "request.placement.gpu"},
 		"memory":                {func(r *api.JobRequest) { r.Placement.MemoryBytes = -1 }, "request.placement.memory_bytes"},

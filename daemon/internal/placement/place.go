@@ -12,10 +12,32 @@ import (
 
 // Plan finds the best place for a job, or says why there is none.
 func Plan(in Input) Result {
+	if in.Spec.Placement.Widest {
+		if r, is := widest(in); is {
+			return r
+		}
+	}
 	if in.Spec.Model.Model != "" {
 		return planModel(in)
 	}
 	return place(in)
+}
+
+// widest plans for the most nodes that fit; false where no number does.
+func widest(in Input) (r Result, is bool) {
+	p := &in.Spec.Placement
+	least, most := max(p.MinNodes, len(p.Nodes), 1), len(in.Nodes)
+	if p.MaxNodes > 0 {
+		most = min(most, p.MaxNodes)
+	}
+	p.MinNodes, p.MaxNodes, p.Widest, in.Brief = 0, 0, false, true
+	for n := most; n >= least; n-- {
+		p.Ranks = n * p.PerNode()
+		if r = Plan(in); r.Plan != nil {
+			return r, true
+		}
+	}
+	return r, false
 }
 
 // place plans for a spec as it is.

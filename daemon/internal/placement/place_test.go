@@ -97,6 +97,18 @@ func TestWhichNodes(t *testing.T) {
 		}, ids(0, 2)},
 		{"no JACCL", func(d *scenario, _ *api.Placement) { d.nodes[0].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, ids(1, 2)},
 		{"the fewest that will do", func(_ *scenario, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 2, 4 }, ids(0, 1)},
+		{"as many as fit", func(_ *scenario, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes, p.Widest = 0, 2, 4, true }, ids(0, 1, 2, 3)},
+		{"as many as fit, of a few", func(_ *scenario, p *api.Placement) { p.Ranks, p.MaxNodes, p.Widest = 0, 3, true }, ids(0, 1, 2)},
+		{"as many as fit where one does not", func(d *scenario, p *api.Placement) {
+			d.nodes[2].WorkingSetBytes = new(int64(5 << 30))
+			p.Ranks, p.MinNodes, p.Widest = 0, 2, true
+		}, ids(0, 1, 3)},
+		{"as many as fit is one", func(d *scenario, p *api.Placement) {
+			for i := range 3 {
+				d.nodes[i].State = api.SelfAsleep
+			}
+			p.Ranks, p.Widest = 0, true
+		}, ids(3)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)

@@ -1932,6 +1932,8 @@ export interface InstanceSpec {
   min_nodes?: number;
   /** The most; 0 = all that there are. */
   max_nodes?: number;
+  /** Takes as many Macs as fit, of those numbers, where else as few as do. */
+  widest?: boolean;
   /** Must all be used. */
   nodes?: NodeRef[];
   /** Must not be. */
@@ -3734,6 +3736,8 @@ export interface Placement {
   min_nodes?: number;
   /** The most that are wanted. */
   max_nodes?: number;
+  /** Takes as many nodes as fit, of those numbers, where else as few as do. */
+  widest?: boolean;
   /** Must all be used. */
   nodes?: NodeID[];
   /** Must not be used. */
@@ -3762,6 +3766,8 @@ export interface PlacementParams {
   min_nodes?: number;
   /** The most that are wanted. */
   max_nodes?: number;
+  /** Takes as many nodes as fit, of those numbers, where else as few as do. */
+  widest?: boolean;
   /** Must all be used. */
   nodes?: NodeID[];
   /** Must not be used. */

@@ -127,7 +127,7 @@ func (r *run) allReduce(ctx context.Context, b allReduce) (allReduced, error) {
 		for _, n := range nodes {
 			h.names[n.Node], h.simulated[n.Node] = n.ShortName, n.Simulated
 		}
-		if err := b.resolve(p, nodes); err != nil || b.job.Placement.Ranks > 0 || len(b.nodes) > 0 {
+		if err := b.resolve(p, nodes); err != nil || p.Widest || b.job.Placement.Ranks > 0 || len(b.nodes) > 0 {
 			return err
 		}
 		p.Ranks = max(2, among(nodes, p.ExcludedNodes))

@@ -139,6 +139,9 @@ func (w *wanted) model(out *api.JobRequest) error {
 // places says where it may run.
 func (w *wanted) places(out *api.JobRequest) (err error) {
 	p := &out.Placement
+	if err := w.span(p); err != nil {
+		return err
+	}
 	switch {
 	case p.Ranks < 0 || p.MinNodes < 0 || p.MaxNodes < 0:
 		return usage("the number of ranks or nodes cannot be negative")
@@ -174,10 +177,34 @@ func (w *wanted) places(out *api.JobRequest) (err error) {
 	return err
 }
 
+// spanOf is how many nodes are wanted, in the place of a name.
+var spanOf = regexp.MustCompile(`^(\d{0,4})\.\.(\d{0,4})$`)
+
+// span takes how many nodes are wanted from among their names.
+func (w *wanted) span(p *api.Placement) error {
+	for i, name := range w.nodes {
+		found := spanOf.FindStringSubmatch(name)
+		if found == nil {
+			continue
+		}
+		if p.Widest || p.Ranks+p.MinNodes+p.MaxNodes > 0 {
+			return usage("--nodes %s says how many: use it once, and without --ranks, --min-nodes and --max-nodes", name)
+		}
+		p.MinNodes, _ = strconv.Atoi(found[1]) // digits, or nothing
+		p.MaxNodes, _ = strconv.Atoi(found[2])
+		if p.Widest = true; found[2] != "" && p.MaxNodes < max(p.MinNodes, 1) {
+			return usage("--nodes %s ends before it begins", name)
+		}
+		w.nodes = slices.Delete(slices.Clone(w.nodes), i, i+1)
+		return w.span(p)
+	}
+	return nil
+}
+
 // countRanks gives each of the named nodes its ranks, or one node, where nothing is said of
 // their number; of a job with a model that is as many as the model needs.
 func countRanks(r *api.JobRequest, named int) {
-	if p := &r.Placement; p.Ranks+p.MinNodes+p.MaxNodes == 0 && r.Model.Model == "" {
+	if p := &r.Placement; p.Ranks+p.MinNodes+p.MaxNodes == 0 && !p.Widest && r.Model.Model == "" {
 		p.Ranks = max(1, named) * p.PerNode()
 	}
 }
@@ -451,7 +478,7 @@ const networkUsage = "an interface or network (en0, 10.0.0.0/24) that unencrypte
 func (w *wanted) placeFlags(c *cobra.Command, ranks string) {
 	f, p, placing := c.Flags(), &w.job.Placement, w.lasting()[0]
 	f.IntVarP(&p.Ranks, "ranks", "n", 0, ranks)
-	f.StringSliceVar(&w.nodes, "nodes", nil, "nodes that must all be used, separated by commas")
+	f.StringSliceVar(&w.nodes, "nodes", nil, "nodes that must all be used, separated by commas; 2..4 is how many: as many as fit")
 	f.StringSliceVar(&w.excluded, "exclude", nil, "nodes that must not be used, separated by commas")
 	f.StringVar((*string)(&p.Backend), "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
 	f.StringSliceVar(&p.Networks, "network", nil, networkUsage)

@@ -65,6 +65,12 @@ func TestRequest(t *testing.T) {
 		{"--min-nodes 2 x", func(r *api.JobRequest) {
 			r.Placement.Ranks, r.Placement.MinNodes, r.Placement.MaxNodes = 0, 2, 3
 		}},
+		{"--nodes 2..4 x", func(r *api.JobRequest) {
+			r.Placement.Ranks, r.Placement.MinNodes, r.Placement.MaxNodes, r.Placement.Widest = 0, 2, 4, true
+		}},
+		{"--nodes ..,mac-mini x", func(r *api.JobRequest) {
+			r.Placement.Ranks, r.Placement.MinNodes, r.Placement.MaxNodes, r.Placement.Widest, r.Placement.Nodes = 0, 1, 3, true, []api.NodeID{mini}
+		}},
 		{"--max-nodes 2 x", func(r *api.JobRequest) {
 			r.Placement.Ranks, r.Placement.MinNodes, r.Placement.MaxNodes = 0, 1, 2
 		}},
@@ -157,6 +163,10 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"-n -1 x":                            "cannot be negative",
 		"-n 2 --min-nodes 2 x":               "use one or the other",
 		"--min-nodes 3 --max-nodes 2 x":      "more than --max-nodes",
+		"--nodes 4..2 x":                     "ends before it begins",
+		"--nodes 0..0 x":                     "ends before it begins",
+		"--nodes 2..,3.. x":                  "use it once",
+		"-n 2 --nodes 2..4 x":                "without --ranks",
 		"-n 1 --nodes mac-studio,mac-mini x": "--nodes names 2 nodes",
 		"--ranks-per-node 0 x":               "--ranks-per-node must be 1 to 32",
 		"--ranks-per-node 33 x":              "--ranks-per-node must be 1 to 32",

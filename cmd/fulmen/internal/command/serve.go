@@ -89,7 +89,7 @@ func (s *service) params(a App) (p api.InstanceApplyParams, err error) {
 	q := s.job.Placement
 	p.Environment, p.Replace = values, s.replace
 	p.Instance = api.InstanceSpec{
-		Name: s.job.Name, Model: s.job.Model, Engine: s.engine, Sharding: s.job.Sharding, Backend: q.Backend, Ranks: q.Ranks, MinNodes: q.MinNodes, MaxNodes: q.MaxNodes, Replicas: s.replicas,
+		Name: s.job.Name, Model: s.job.Model, Engine: s.engine, Sharding: s.job.Sharding, Backend: q.Backend, Ranks: q.Ranks, MinNodes: q.MinNodes, MaxNodes: q.MaxNodes, Widest: q.Widest, Replicas: s.replicas,
 		MemoryBytes: q.MemoryBytes, Networks: q.Networks, Port: s.port, Environment: program.Environment, Home: program.Home, Variables: program.Variables,
 		Nodes: nodeRefs(s.nodes), ExcludedNodes: nodeRefs(s.excluded),
 	}
