@@ -167,7 +167,9 @@ func states() map[string]State {
 		"models_copied": state(func(s *State) {
 			waits := job(1, "Qwen3-32B-4bit", api.JobRunning)
 			waits.Reason, waits.Message = api.ReasonNotReady, "Rank 0 has not been ready yet."
-			s.Jobs = []api.JobSummary{waits}
+			serves := job(2, "Qwen3-8B-4bit", api.JobRunning)
+			serves.Serves, serves.ReadyAt = "mlx-community/Qwen3-8B-4bit", ago(time.Minute)
+			s.Jobs = []api.JobSummary{waits, serves}
 			s.Copies = []api.ModelCopying{
 				{ModelSelect: api.ModelSelect{Model: "mlx-community/Qwen3-32B-4bit"}, From: id(2), Progress: api.ModelProgress{DoneBytes: 43, TotalBytes: 100}},
 				{ModelSelect: api.ModelSelect{Model: "org/second"}},

@@ -79,6 +79,9 @@ func (s *State) jobWords(j api.JobSummary) string {
 		if j.Reason == api.ReasonStalled {
 			return "stalled, " + macs
 		}
+		if j.Serves != "" {
+			macs = "serves " + shorten(clean(j.Serves), 32) + ", " + macs
+		}
 		return macs + ", " + since(s.Now, j.SubmittedAt.Time)
 	case api.JobBackoff:
 		if j.Reason == api.ReasonPreempted {

@@ -269,6 +269,8 @@ type JobSummary struct {
 	Principal Principal `json:"principal"`
 	// Mine says that it is the caller's.
 	Mine bool `json:"mine,omitempty"`
+	// Serves is the model that it serves, of an instance; own jobs only.
+	Serves string `json:"serves,omitempty"`
 	// Phase is where it is.
 	Phase JobPhase `json:"phase"`
 	// Reason is why it is there.

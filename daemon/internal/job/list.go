@@ -38,7 +38,7 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 		s := k.summary(id, best)
 		s.LinePosition = position[id]
 		if s.Mine = mine; !full {
-			s.Declared = false
+			s.Declared, s.Serves = false, ""
 			s.Name, s.Reason, s.Message, s.ExitCode = k.spec.Program.FileName(), "", "", nil // all that everybody may know of a program
 		}
 		result.Jobs = append(result.Jobs, s)
@@ -90,6 +90,9 @@ func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	s := api.JobSummary{
 		Job: id, Name: k.spec.ShownName(), Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
 		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, Priority: k.spec.Priority, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
+	}
+	if k.spec.Labels[api.LabelEngine] != "" {
+		s.Serves = k.spec.Model.Model
 	}
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
 		plan := job.Attempts[n-1].Plan

@@ -54,6 +54,7 @@ function textOf(component: unknown, props: Record<string, unknown>): string {
     .replace(/<(\w+)([^>]*)>/g, (tag: string, name: string, rest: string) => {
       const value = (key: string) => new RegExp(` ${key}="([^"]*)"`).exec(rest)?.[1]?.replace(/ ?svelte-\w+/g, "") ?? "";
       const look = value("class");
+      if (rest.includes(" data-running=")) return `\n${value("data-running")} | `;
       if (rest.includes(" data-tile=")) return `\n${value("data-tile")} | `;
       if (look === "text" && value("role") === "status") return "\nheadline | ";
       if (rest.includes(" data-node=")) return `\n${value("aria-label")}\n`;

@@ -2417,6 +2417,8 @@ export interface JobSummary {
   principal: Principal;
   /** Says that it is the caller's. */
   mine?: boolean;
+  /** The model that it serves, of an instance; own jobs only. */
+  serves?: string;
   /** Where it is. */
   phase: JobPhase;
   /** Why it is there. */

@@ -1,19 +1,11 @@
 import type * as api from "../api/types";
 import { networkId } from "./links";
 
-/** A job that runs or waits, with the model that it serves, where it is of an instance. */
-export interface Running {
-  job: api.JobSummary;
-  model: string | undefined;
-}
-
 /** What has not ended: one's own first, then by when it was submitted. */
-export function runningOf(jobs: readonly api.JobSummary[], instances: readonly api.Instance[]): Running[] {
-  const models = new Map(instances.flatMap((one) => (one.replicas ?? [one]).map((replica) => [replica.job, one.model.model] as const)));
+export function runningOf(jobs: readonly api.JobSummary[]): api.JobSummary[] {
   return jobs
     .filter((job) => job.ended_at === undefined)
-    .sort((a, b) => Number(b.mine ?? false) - Number(a.mine ?? false) || Date.parse(a.submitted_at) - Date.parse(b.submitted_at))
-    .map((job) => ({ job, model: models.get(job.job) }));
+    .sort((a, b) => Number(b.mine ?? false) - Number(a.mine ?? false) || Date.parse(a.submitted_at) - Date.parse(b.submitted_at));
 }
 
 /** The lines of the picture over which ranks talk now: those of the plan of each job's attempt. */

@@ -58,6 +58,12 @@ func (d *drawnCluster) work(r *rand.Rand) {
 			j.EndedAt = api.TimeOf(d.now.Add(-time.Duration(r.Int64N(int64(d.now.Sub(j.SubmittedAt.Time)) + 1))))
 			j.ExitCode = new(either(j.Phase == api.JobSucceeded, 0, 1+r.IntN(3)))
 		}
+		if j.Mine && often(50) {
+			j.Serves = "mlx/Qwen3"
+			if j.Phase == api.JobRunning && j.Reason == "" && often(80) {
+				j.ReadyAt = ago(1)
+			}
+		}
 		d.jobs = append(d.jobs, j)
 		if j.Mine && j.Nodes != nil {
 			d.whole[j.Job] = d.wholeOf(j, r)
@@ -165,6 +171,44 @@ func pageAge(s int) string {
 
 func cliAgo(s int) string { return either(s < 1, "just now", span(s)+" ago") }
 
+// length is a time in the two units of the page.
+func length(s int) string {
+	units, factors := []string{"s", "min", "h", "d"}, []int{1, 60, 3600, 86400}
+	i := 0
+	for i < 3 && s >= factors[i+1]*either(i == 2, 2, 1) {
+		i++
+	}
+	text := fmt.Sprintf("%d %s", s/factors[i], units[i])
+	if i > 0 {
+		if rest := s % factors[i] / factors[i-1]; rest > 0 {
+			text += fmt.Sprintf(" %d %s", rest, units[i-1])
+		}
+	}
+	return text
+}
+
+// wantRunning is what is to be in the page's list of what runs.
+func (d *drawnCluster) wantRunning(s screenTexts) {
+	all := slices.DeleteFunc(slices.Clone(d.jobs), func(j api.JobSummary) bool { return j.Phase.Ended() })
+	slices.SortStableFunc(all, func(a, b api.JobSummary) int {
+		return cmp.Or(cmp.Compare(either(b.Mine, 1, 0), either(a.Mine, 1, 0)), a.SubmittedAt.Compare(b.SubmittedAt.Time))
+	})
+	for _, j := range all[:min(len(all), 4)] {
+		badge, tone := phaseWords[j.Phase][0], either(j.Phase == api.JobRunning, "accent", "plain")
+		switch {
+		case j.Reason == api.ReasonStalled:
+			badge, tone = "Stalled", "bad"
+		case j.Serves != "" && !j.ReadyAt.IsZero():
+			badge = "Served"
+		}
+		text := fmt.Sprintf("%s [badge %s]%s ", j.Name, tone, badge) + either(j.Serves != "", j.Serves+" · ", "") + length(d.seconds(j.SubmittedAt))
+		if len(j.Nodes) > 0 {
+			text += " · on " + d.names(j.Nodes)
+		}
+		s.add(text+either(j.Mine, "", " · of "+j.Principal.User+"@m0"), "page cluster /%s", j.Job)
+	}
+}
+
 // wantJobs is what is to be screenTexts of the jobs.
 func (d *drawnCluster) wantJobs(s screenTexts) {
 	for _, j := range d.jobs {
@@ -189,7 +233,7 @@ func (d *drawnCluster) wantJobs(s screenTexts) {
 			count := fmt.Sprintf(" %d of %d", j.Joined, j.Ranks)
 			phase, badge, inMenu = phase+count, badge+count, count[1:]+" joined"
 		case api.JobRunning:
-			inMenu = macs + ", " + since
+			inMenu = either(j.Serves != "", "serves "+j.Serves+", ", "") + macs + ", " + since
 			switch j.Reason {
 			case api.ReasonStalled:
 				badge, tone, inMenu = "Stalled", "warn", "stalled, "+macs

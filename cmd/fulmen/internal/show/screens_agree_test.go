@@ -143,6 +143,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	d.wantHeadline(wanted)
 	d.wantConditions(wanted)
 	d.wantJobs(wanted)
+	d.wantRunning(wanted)
 	d.wantWholeJobs(wanted)
 	d.wantInstances(wanted)
 	d.wantModels(wanted)
