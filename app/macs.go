@@ -110,8 +110,8 @@ func (s *State) macWords(n Node) string {
 		}
 	}
 	for _, c := range s.Conditions {
-		if words := strain(c.Code); words != "" && c.Node == n.NodeView.Node {
-			parts = append(parts, words)
+		if c.Brief != "" && c.Node == n.NodeView.Node {
+			parts = append(parts, c.Brief)
 		}
 	}
 	if len(parts) == 0 && n.Memory != nil && n.Memory.TotalBytes != nil {
@@ -121,14 +121,6 @@ func (s *State) macWords(n Node) string {
 		parts = append(parts, "simulated")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// strain is, in a few words, a condition of a Mac's heat, power or memory; empty of any other.
-func strain(code api.Reason) string {
-	return map[api.Reason]string{
-		api.ReasonThermalPressure: "too hot", api.ReasonThermalCritical: "dangerously hot", api.ReasonMemoryPressure: "short of memory",
-		api.ReasonMemoryCritical: "almost out of memory", api.ReasonBatteryLow: "battery low",
-	}[code]
 }
 
 // memoryWords is what is used of a Mac's memory, where it is not unified with what it is.

@@ -60,7 +60,8 @@ func change(n, other int, state api.RDMAChangeState) api.NodeRDMAChange {
 }
 
 func condition(n int, code api.Reason, severity api.Severity, text, remedy string) api.NodeCondition {
-	return api.NodeCondition{Node: id(n), Condition: api.Condition{Code: code, Severity: severity, Text: text, Remedy: remedy, Since: ago(time.Minute)}}
+	info, _ := api.LookupReason(code)
+	return api.NodeCondition{Node: id(n), Brief: info.Brief, Condition: api.Condition{Code: code, Severity: severity, Text: text, Remedy: remedy, Since: ago(time.Minute)}}
 }
 
 func job(n int, name string, phase api.JobPhase) api.JobSummary {

@@ -330,5 +330,7 @@ type NodeCondition struct {
 	Node NodeID `json:"node"`
 	// Others say the same, such as the node at a cable's other end.
 	Others []NodeID `json:"others,omitempty"`
+	// Brief is it in two or three words, where it is of the node's heat, power or memory.
+	Brief string `json:"brief,omitempty"`
 	Condition
 }

@@ -23,6 +23,8 @@ type ReasonInfo struct {
 	Unknown bool `json:"unknown,omitempty"`
 	// Text is the default sentence for people, without the subject.
 	Text string `json:"text"`
+	// Brief is the same in two or three words, of a condition of a Mac's heat, power or memory; empty of all others.
+	Brief string `json:"brief,omitempty"`
 	// Remedy is the default advice; empty where there is nothing to do.
 	Remedy string `json:"remedy,omitempty"`
 	// Command is what to type to see more about it; empty where nothing shows more.

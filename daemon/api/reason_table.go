@@ -472,6 +472,8 @@ const (
 	ReasonMeasurementRunning Reason = "measurement_running"
 	// ReasonJobHasNode: A job runs on the node.
 	ReasonJobHasNode Reason = "job_has_node"
+	// ReasonBatteryLow: The Mac runs on its battery, which is almost empty.
+	ReasonBatteryLow Reason = "battery_low"
 	// ReasonMemoryPressure: The Mac is short of memory.
 	ReasonMemoryPressure Reason = "memory_pressure"
 	// ReasonMemoryCritical: The Mac has almost no memory left.
@@ -480,8 +482,6 @@ const (
 	ReasonThermalPressure Reason = "thermal_pressure"
 	// ReasonThermalCritical: The Mac is dangerously hot and slows down a lot.
 	ReasonThermalCritical Reason = "thermal_critical"
-	// ReasonBatteryLow: The Mac runs on its battery, which is almost empty.
-	ReasonBatteryLow Reason = "battery_low"
 	// ReasonLowPowerMode: Low Power Mode is on.
 	ReasonLowPowerMode Reason = "low_power_mode"
 	// ReasonExpensiveNetwork: The network is a tunnel or costs money; it is measured on request only.
@@ -807,11 +807,11 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonSupervisorUnavailable, Code: CodeUnsupported, Text: "The system's supervisor does not answer.", Command: "fulmen logs"},
 		{Reason: ReasonMeasurementRunning, Code: CodeConflict, Text: "A measurement runs on the node."},
 		{Reason: ReasonJobHasNode, Code: CodeConflict, Text: "A job runs on the node."},
-		{Reason: ReasonMemoryPressure, Code: CodePrecondition, Severity: SeverityWarning, Text: "The Mac is short of memory.", Remedy: "Quit something large."},
-		{Reason: ReasonMemoryCritical, Severity: SeverityError, Text: "The Mac has almost no memory left.", Remedy: "End a job there, or quit something large, before the system ends programs by itself."},
-		{Reason: ReasonThermalPressure, Code: CodePrecondition, Severity: SeverityWarning, Text: "The Mac is too hot and slows down.", Remedy: "Let it cool; check its vents."},
-		{Reason: ReasonThermalCritical, Severity: SeverityError, Text: "The Mac is dangerously hot and slows down a lot.", Remedy: "End what computes there and let it cool; check its vents and fans."},
-		{Reason: ReasonBatteryLow, Severity: SeverityWarning, Text: "The Mac runs on its battery, which is almost empty.", Remedy: "Connect it to power."},
+		{Reason: ReasonBatteryLow, Severity: SeverityWarning, Text: "The Mac runs on its battery, which is almost empty.", Brief: "battery low", Remedy: "Connect it to power."},
+		{Reason: ReasonMemoryPressure, Code: CodePrecondition, Severity: SeverityWarning, Text: "The Mac is short of memory.", Brief: "short of memory", Remedy: "Quit something large."},
+		{Reason: ReasonMemoryCritical, Severity: SeverityError, Text: "The Mac has almost no memory left.", Brief: "almost out of memory", Remedy: "End a job there, or quit something large, before the system ends programs by itself."},
+		{Reason: ReasonThermalPressure, Code: CodePrecondition, Severity: SeverityWarning, Text: "The Mac is too hot and slows down.", Brief: "too hot", Remedy: "Let it cool; check its vents."},
+		{Reason: ReasonThermalCritical, Severity: SeverityError, Text: "The Mac is dangerously hot and slows down a lot.", Brief: "dangerously hot", Remedy: "End what computes there and let it cool; check its vents and fans."},
 		{Reason: ReasonLowPowerMode, Code: CodePrecondition, Severity: SeverityInfo, Text: "Low Power Mode is on."},
 		{Reason: ReasonExpensiveNetwork, Code: CodePrecondition, Text: "The network is a tunnel or costs money; it is measured on request only."},
 		{Reason: ReasonMeasuredOnRequest, Unknown: true, Text: "The path is measured on request only, since others share the network.", Remedy: "Measure it with `fulmen measure link`."},

@@ -16,19 +16,6 @@ function from(words: Readonly<Record<string, string>>): (word: string) => string
   return (word) => (Object.hasOwn(words, word) ? words[word]! : plain(word));
 }
 
-const strains: Readonly<Record<string, string>> = {
-  thermal_pressure: "too hot",
-  thermal_critical: "dangerously hot",
-  memory_pressure: "short of memory",
-  memory_critical: "almost out of memory",
-  battery_low: "battery low",
-};
-
-/** A condition of a Mac's heat, power or memory in a few words; empty of any other. */
-export function strain(code: api.Reason): string {
-  return strains[code] ?? "";
-}
-
 /** What a link is made of. */
 export const linkKind: (kind: api.LinkKind) => string = from({
   wifi: "Wi-Fi",

@@ -46,8 +46,8 @@ func TestTables(t *testing.T) {
 func writeReasons(t *testing.T, out *bytes.Buffer) {
 	is := is.New(t)
 	rows := map[string]struct {
-		Go, Code, Severity, Text, Remedy, Command string
-		Unknown                                   bool
+		Go, Code, Severity, Text, Brief, Remedy, Command string
+		Unknown                                          bool
 	}{}
 	known, err := toml.DecodeFile("../reasons.toml", &rows)
 	is.NoErr(err)
@@ -73,7 +73,7 @@ func writeReasons(t *testing.T, out *bytes.Buffer) {
 		if row.Unknown {
 			table.WriteString(", Unknown: true")
 		}
-		for _, field := range []struct{ name, text string }{{"Text", row.Text}, {"Remedy", row.Remedy}, {"Command", row.Command}} {
+		for _, field := range []struct{ name, text string }{{"Text", row.Text}, {"Brief", row.Brief}, {"Remedy", row.Remedy}, {"Command", row.Command}} {
 			if field.text != "" {
 				fmt.Fprintf(&table, ", %s: %s", field.name, quoted(field.text))
 			}

@@ -47,6 +47,10 @@ func Derived(s Seen) []api.NodeCondition {
 		}
 		all = append(all, c)
 	}
+	for i := range all {
+		info, _ := api.LookupReason(all[i].Code)
+		all[i].Brief = info.Brief
+	}
 	slices.SortStableFunc(all, func(a, b api.NodeCondition) int {
 		return cmp.Or(bySeverity(a.Condition, b.Condition), b.Since.Compare(a.Since.Time))
 	})

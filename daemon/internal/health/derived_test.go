@@ -108,3 +108,12 @@ func TestACableIsNamedOnce(t *testing.T) {
 	is.True(strings.HasSuffix(got[2].Text, ": ada:1 to bob:2."))
 	is.Equal([]api.NodeID{got[2].Node, got[2].Others[0]}, []api.NodeID{nodeA, nodeB})
 }
+
+// What a Mac suffers from has its few words, and nothing else has.
+func TestBrief(t *testing.T) {
+	is := is.New(t)
+	all := Derived(Seen{Reported: []api.NodeCondition{
+		{Node: nodeA, Condition: api.Condition{Code: api.ReasonThermalCritical, Severity: api.SeverityError}}, {Node: nodeB, Condition: api.Condition{Code: api.ReasonDiskFull}},
+	}})
+	is.Equal([]string{all[0].Brief, all[1].Brief}, []string{"dangerously hot", ""})
+}

@@ -3,6 +3,7 @@ package placement
 import (
 	"net/netip"
 	"slices"
+	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/topology"
@@ -251,9 +252,16 @@ func (r *reader) read(d *api.Document) error {
 }
 
 // strains are the conditions of a Mac that another one is taken rather than, the worst last.
-func strains() []api.Reason {
-	return []api.Reason{api.ReasonBatteryLow, api.ReasonMemoryPressure, api.ReasonThermalPressure, api.ReasonMemoryCritical, api.ReasonThermalCritical}
-}
+var strains = sync.OnceValue(func() (all []api.Reason) {
+	for _, severity := range []api.Severity{api.SeverityWarning, api.SeverityError} {
+		for _, info := range api.Reasons() {
+			if info.Brief != "" && info.Severity == severity {
+				all = append(all, info.Reason)
+			}
+		}
+	}
+	return all
+})
 
 // take gives a document's value on.
 func take[T any](d *api.Document, to func(T)) error {

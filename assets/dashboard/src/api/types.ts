@@ -3389,6 +3389,8 @@ export interface NodeCondition {
   node: NodeID;
   /** Say the same, such as the node at a cable's other end. */
   others?: NodeID[];
+  /** It in two or three words, where it is of the node's heat, power or memory. */
+  brief?: string;
   /** The stable key, from the table of reasons. */
   code: Reason;
   /** How much it matters. */

@@ -3,7 +3,6 @@ import type { Model, ModelNode } from "../model";
 import { compare, type Documents } from "../state/documents";
 import { linksOf } from "./links";
 import { silhouetteOf } from "./silhouette";
-import { strain } from "../words";
 
 /** What the drawing is made of. */
 export interface Sources {
@@ -84,7 +83,7 @@ function nodeOf(view: api.NodeView, from: Sources): ModelNode {
     temperatureCelsius: reached ? (system?.gpu_temperature_celsius ?? system?.cpu_temperature_celsius) : undefined,
     fp16Tflops: profile?.fp16_tflops,
     memoryBytesPerS: profile?.memory_bytes_per_s,
-    strain: from.conditions.filter((c) => c.node === view.node).map((c) => strain(c.code)).filter(Boolean).join(", ") || undefined,
+    strain: from.conditions.filter((c) => c.node === view.node).map((c) => c.brief).filter(Boolean).join(", ") || undefined,
     severity: worst?.severity,
     jobs: from.jobs.filter((job) => job.ended_at === undefined && job.nodes?.includes(view.node)).map((job) => job.name),
   });

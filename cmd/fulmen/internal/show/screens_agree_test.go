@@ -179,6 +179,14 @@ func valueIn[T any](f facts, kind api.Kind) *T {
 	return &v
 }
 
+// strainWords are the few words for what a Mac suffers from.
+var strainWords = map[api.Reason]string{
+	api.ReasonThermalPressure: "too hot", api.ReasonThermalCritical: "dangerously hot", api.ReasonMemoryPressure: "short of memory",
+	api.ReasonMemoryCritical: "almost out of memory", api.ReasonBatteryLow: "battery low",
+}
+
+var strainCodes = append(slices.Sorted(maps.Keys(strainWords)), api.ReasonLowPowerMode)
+
 // warn has conditions of every cable, which say nothing of how it is, and of some Macs.
 func (d *drawnCluster) warn(r *rand.Rand) {
 	codes := []api.Reason{api.ReasonRDMAOneSided, api.ReasonRDMABuildsDiffer, api.ReasonRDMANoIPv4GID, api.ReasonRDMAPortSuspect, api.ReasonRDMAProbeFailed}
@@ -191,8 +199,9 @@ func (d *drawnCluster) warn(r *rand.Rand) {
 	}
 	for i, n := range d.list.Nodes {
 		if n.Liveness.Reached() && r.IntN(3) == 0 {
-			d.conditions = append(d.conditions, api.NodeCondition{Node: n.Node, Condition: api.Condition{
-				Code: api.ReasonLowPowerMode, Severity: severities[1+r.IntN(3)], Text: choose(r.IntN(2) == 0, "It saves power.", n.ShortName+" saves power."), Remedy: choose(i%2 == 0, "Plug it in.", ""), Since: ago(),
+			code := strainCodes[r.IntN(len(strainCodes))]
+			d.conditions = append(d.conditions, api.NodeCondition{Node: n.Node, Brief: strainWords[code], Condition: api.Condition{
+				Code: code, Severity: severities[1+r.IntN(3)], Text: choose(r.IntN(2) == 0, "It saves power.", n.ShortName+" saves power."), Remedy: choose(i%2 == 0, "Plug it in.", ""), Since: ago(),
 			}})
 		}
 	}

@@ -79,6 +79,7 @@ func (d *drawnCluster) wantMacs(s screenTexts) {
 		words := strings.Replace(f.state.menu, "%s", minutes(f.stateS), 1)
 		if isHere {
 			words = written(", ", of(f.use >= 0, "GPU "+w.use), of(f.watts >= 0, w.watts), of(f.battery >= 0, either(f.source == api.PowerBattery, "on battery, "+percents(f.battery), "on power")))
+			words = written(", ", words, d.strainOf(id))
 			words = written(", ", either(words == "" && f.totalMB >= 0, w.onPage, words), "simulated")
 		}
 		s.add(name+either(i == 0, " (this Mac)", "")+"   "+words, "menu node:%s", id)
@@ -95,7 +96,7 @@ func (d *drawnCluster) wantPicture(s screenTexts) {
 		w, id, isHere, isSelf, name := f.words(), n.Node, f.isHere(), i == 0, fmt.Sprintf("m%d", i)
 		of := func(known bool, text string) string { return either(known, text, "") }
 		now := func(text string) string { return either(isHere, text, "–") }
-		severity, jobs := d.severityOf(id), d.jobsOn(id)
+		severity, jobs, strain := d.severityOf(id), d.jobsOn(id), d.strainOf(id)
 
 		s.add(either(isHere, w.onPage, w.last), "card %s /Memory", id)
 		s.add(now(w.use), "card %s /GPU", id)
@@ -103,16 +104,16 @@ func (d *drawnCluster) wantPicture(s screenTexts) {
 		s.add(now(w.watts), "card %s /Power", id)
 		s.add(w.onCard, "card %s /fp16", id)
 		s.add(w.band, "card %s /Memory bandwidth", id)
-		s.add(written("\n", name, f.chip, of(!isHere, "[trouble]"+f.state.text+"."), of(jobs != nil, "Runs "+strings.Join(jobs, ", "))), "card %s", id)
+		s.add(written("\n", name, f.chip, of(!isHere, "[trouble]"+f.state.text+"."), of(strain != "", "[trouble]"+strings.ToUpper(strain[:min(1, len(strain))])+strain[min(1, len(strain)):]), of(jobs != nil, "Runs "+strings.Join(jobs, ", "))), "card %s", id)
 
 		load := written(" · ", w.use, w.heat, w.watts)
 		load = either(load == "– · – · –", "load not known", "GPU "+load)
 		pill := either(len(jobs) > 1, fmt.Sprintf("%d jobs", len(jobs)), strings.Join(jobs, ""))
 		sign := map[api.Severity]string{api.SeverityError: "has a problem", api.SeverityWarning: "has a warning"}[severity]
-		spoken := written(", ", name, of(isSelf, "this Mac"), "simulated", either(isHere, "memory "+w.onPage, f.state.page), of(isHere && f.use >= 0, "GPU "+w.use), of(pill != "", "runs "+pill), sign)
+		spoken := written(", ", name, of(isSelf, "this Mac"), "simulated", either(isHere, "memory "+w.onPage, f.state.page), of(isHere && f.use >= 0, "GPU "+w.use), strain, of(pill != "", "runs "+pill), sign)
 		fill := of(isHere && f.totalMB >= 0, either(f.pressure == "normal", "[memory]", "[memory short]"))
 		can := either(f.tflops >= 0, w.onCard+" · "+w.band, "not measured")
-		s.add(written("\n", spoken, fill, pill, name, either(isHere, w.onPage, f.state.page), of(isHere, load), can, of(sign != "", "[sign "+string(severity)+"]")), "mac %s", id)
+		s.add(written("\n", spoken, fill, pill, name, either(isHere, w.onPage, f.state.page), of(isHere, load), cmp.Or(strain, can), of(sign != "", "[sign "+string(severity)+"]")), "mac %s", id)
 
 		section, orWhy := either(isHere, "Now", "Last known"), func(text string) string { return either(text == "–", "The simulated scenario does not say", text) }
 		s.add(orWhy(w.onPage), "panel %s %s/Memory", id, section)
@@ -166,6 +167,17 @@ func (d *drawnCluster) jobsOn(id api.NodeID) (names []string) {
 		}
 	}
 	return names
+}
+
+// strainOf is what a Mac suffers from, in a few words.
+func (d *drawnCluster) strainOf(id api.NodeID) string {
+	var all []string
+	for _, c := range d.conditions {
+		if c.Node == id {
+			all = append(all, strainWords[c.Code])
+		}
+	}
+	return written(", ", all...)
 }
 
 // severityOf is how bad it is about a Mac itself.
