@@ -16,6 +16,7 @@ type randomWork struct {
 	jobs      []api.JobSummary
 	whole     map[api.JobID]wholeJob
 	instances []api.Instance
+	copies    []api.ModelCopying
 	models    api.ModelClusterResult
 }
 
@@ -99,6 +100,16 @@ func (d *drawnCluster) work(r *rand.Rand) {
 			one.TokensMessage = "The engine does not count them."
 		}
 		d.instances = append(d.instances, one)
+	}
+	for i := range r.IntN(3) {
+		c := api.ModelCopying{ModelSelect: api.ModelSelect{Model: fmt.Sprintf("mlx/new-%d", i)}}
+		if often(70) {
+			c.From = some()[0]
+		}
+		if often(80) {
+			c.Progress = api.ModelProgress{DoneBytes: r.Int64N(1000) << 20, TotalBytes: 1000 << 20}
+		}
+		d.copies = append(d.copies, c)
 	}
 	for i, n := range d.Nodes {
 		answer := api.ModelNodeAnswer{Node: n.Node}
@@ -293,6 +304,14 @@ func pageBytes(mb int) string {
 		number = trimZeros(number)
 	}
 	return number + " " + strings.Replace(unit, "iB", "B", 1)
+}
+
+// wantCopies is what is to be in the menu of models that are copied to its Mac.
+func (d *drawnCluster) wantCopies(s screenTexts) {
+	for _, c := range d.copies {
+		from := either(c.From == "", "Hugging Face", d.named(string(c.From)))
+		s.add(c.Model+"   copying from "+from+either(c.Progress.TotalBytes > 0, ", "+percents(float64(c.Progress.DoneBytes)/float64(1000<<20)), ""), "menu copy:%s:show", c.Model)
+	}
 }
 
 // wantInstances is what is to be screenTexts of what is served.

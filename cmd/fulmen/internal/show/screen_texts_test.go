@@ -77,7 +77,7 @@ func (s screenTexts) menu(m app.Menu) {
 	s.add(m.Title, "menu title")
 	for _, top := range m.Items {
 		kind, _, _ := strings.Cut(top.ID, ":")
-		if !slices.Contains([]string{"headline", "summary", "node", "job", "condition"}, kind) {
+		if !slices.Contains([]string{"headline", "summary", "node", "job", "copy", "condition"}, kind) {
 			continue
 		}
 		s.add(top.Title, "menu %s", top.ID)

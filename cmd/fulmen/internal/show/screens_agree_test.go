@@ -117,6 +117,17 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	conditions, _, _ = strings.Cut(conditions, "\n")
 	shown.add(conditions, "top conditions")
 	shown.columns("jobs", drawn(func(w *Page) { view.Jobs(w, d.jobs, true, names) }), "JOB")
+	for _, n := range d.list.Nodes {
+		docs := slices.DeleteFunc(slices.Clone(d.Docs), func(one api.Document) bool { return one.Node != n.Node })
+		text := drawn(func(w *Page) {
+			view.Node(w, api.NodeGetResult{Node: n, Docs: docs}, Topology{Nodes: d.list.Nodes, Docs: d.Docs, Links: d.Links})
+		})
+		for line := range strings.SplitSeq(text, "\n") {
+			if cells := manyGaps.Split(line, 2); slices.Contains([]string{"node", "memory", "GPU", "state"}, cells[0]) {
+				shown.add(cells[1], "node %s: %s", n.Node, cells[0])
+			}
+		}
+	}
 	for id, one := range d.whole {
 		text := drawn(func(w *Page) { view.Job(w, one.Job, one.Ranks, names) })
 		shown.columns("ranks "+string(id), text[strings.LastIndex(text, "\nRANK ")+1:], "RANK")
@@ -146,6 +157,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	d.wantRunning(wanted)
 	d.wantWholeJobs(wanted)
 	d.wantInstances(wanted)
+	d.wantCopies(wanted)
 	d.wantModels(wanted)
 	for key, text := range texts {
 		shown.page(key, text)
@@ -161,7 +173,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 
 // state is what the menu is made of.
 func (d *drawnCluster) state() app.State {
-	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Headline: d.headline, Totals: d.list.Totals, Jobs: d.jobs, Simulated: true}
+	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Headline: d.headline, Totals: d.list.Totals, Jobs: d.jobs, Copies: d.copies, Simulated: true}
 	for _, n := range d.list.Nodes {
 		f := facts{node: n.Node, docs: d.Docs}
 		state.Nodes = append(state.Nodes, app.Node{NodeView: n, Identity: valueIn[api.Identity](f, api.KindIdentity), Memory: valueIn[api.Memory](f, api.KindMemory),

@@ -57,6 +57,10 @@ func (d *drawnCluster) wantMacs(s screenTexts) {
 			s.add(onTerminal[f.state.tone], "%s %s STATE (SIMULATED) colour", screen, row)
 		}
 		s.add(w.memory+either(isHere, "", ", stale"), "nodes %s MEMORY", row)
+		s.add(name+"  "+id.Display()+"  SIMULATED", "node %s: node", id)
+		s.add(state+either(isHere, "", ", stale"), "node %s: state", id)
+		s.add(w.memory, "node %s: memory", id)
+		s.add(either(f.tflops >= 0, w.flops+" fp16, "+w.band+", measured "+cliAgo(60*f.agoMin), "not measured yet; to measure it: fulmen measure gpu"), "node %s: GPU", id)
 		s.add(either(isHere, w.memory, "unknown"), "top %s MEMORY", row)
 		s.add(of(isHere && f.totalMB >= 0, w.onPage+" used"), "menu node:%s:memory", id)
 		s.add(cell(w.use), "top %s GPU", row)
