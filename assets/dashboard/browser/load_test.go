@@ -58,5 +58,6 @@ func BenchmarkSixteen(b *testing.B) {
 		b.ReportMetric(found["busy_percent"], "busy-percent")
 		b.ReportMetric(found["busy_networks_percent"], "busy-networks-percent")
 		b.ReportMetric(found["render_ms"], "render-ms")
+		b.ReportMetric(found["pulled_ms"], "pulled-ms")
 	}
 }

@@ -83,6 +83,16 @@ export class Daemon {
 
   /** Pulls or plugs a cable, takes a Mac away or brings it back, and measures a path anew, by turns. */
   churn(turn: number): void {
+    this.pullOrPlug(turn);
+    const id = ids[1 + (turn % (size - 1))]!;
+    if (!this.#away.delete(id)) this.#away.add(id);
+    this.#tell("node.watch", "node.changed", { put: [this.#node(id)], totals: this.#totals() });
+    const rows = this.#rows();
+    this.#tell("link.watch", "link.changed", { rows: [{ ...rows[(turn * 31) % rows.length]!, up_bits_per_s: 60e9 + turn * 1e6 }] });
+  }
+
+  /** Pulls a cable, or plugs it again, and gives its link. */
+  pullOrPlug(turn: number): string {
     const cables = this.#cables(true);
     const cable = cables[(turn * 7) % cables.length]!;
     const link = cable.link!;
@@ -93,11 +103,7 @@ export class Daemon {
       const [end] = cable.ends;
       this.#tell("link.watch", "link.changed", { gone_cables: [end!.end], cables: this.#cables().filter((c) => c.ends[0]!.end === end!.end) });
     }
-    const id = ids[1 + (turn % (size - 1))]!;
-    if (!this.#away.delete(id)) this.#away.add(id);
-    this.#tell("node.watch", "node.changed", { put: [this.#node(id)], totals: this.#totals() });
-    const rows = this.#rows();
-    this.#tell("link.watch", "link.changed", { rows: [{ ...rows[(turn * 31) % rows.length]!, up_bits_per_s: 60e9 + turn * 1e6 }] });
+    return link;
   }
 
   /** Ends every connection, as a daemon that is upgraded does. */

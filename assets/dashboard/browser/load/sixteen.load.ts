@@ -82,6 +82,20 @@ it("keeps the main thread free while every number moves", async () => {
   }
 }, 180_000);
 
+it("shows a pulled cable soon", async () => {
+  const times: number[] = [];
+  for (let turn = 0; turn < draws; turn++) {
+    const began = performance.now();
+    const link = daemon.pullOrPlug(turn);
+    await page.waitForFunction((id) => document.querySelector(`[data-link="${id}"]`)?.getAttribute("data-verdict") === "gone", link, { polling: "raf" });
+    times.push(performance.now() - began);
+    daemon.pullOrPlug(turn);
+  }
+  console.log("ms until a pulled cable is red:", times);
+  found["pulled_ms"] = times.sort((a, b) => a - b)[(draws - 1) / 2]!;
+  if (soak) expect(found["pulled_ms"]).toBeLessThan(500);
+}, 120_000);
+
 it.runIf(soak)("holds no more memory after ten minutes of changes than after two", async () => {
   const memory = async (): Promise<{ heap: number; nodes: number; listeners: number }> => {
     await page.keyboard.press("Escape");
