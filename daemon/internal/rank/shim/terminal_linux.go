@@ -1,6 +1,0 @@
-package shim
-
-import "golang.org/x/sys/unix"
-
-// getTermios reads the settings of a terminal.
-const getTermios = unix.TCGETS
