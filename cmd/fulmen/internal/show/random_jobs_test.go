@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -148,16 +149,17 @@ func (d *drawnCluster) wantWholeJobs(s screenTexts) {
 		if j.Phase == api.JobHandshake {
 			lines = append(lines, fmt.Sprintf("Handshake %d of %d", joined, len(one.Ranks)), fmt.Sprintf("[bar accent %d]", halfUp(100*float64(joined)/float64(len(one.Ranks)))))
 		}
+		lines = append(lines, "History")
 		if len(j.Attempts) > 1 {
-			lines = append(lines, "Attempts", fmt.Sprintf("%d of 5 that may fail before all ranks have joined; %d of 3 retries after that", j.CountedAttempts, j.Retried))
-			for n := len(j.Attempts) - 1; n >= 0; n-- {
-				a := j.Attempts[n]
-				how := a.Message
-				if how == "" {
-					how = either(j.Phase.Ended(), fmt.Sprintf("ended with %d", either(j.ExitCode == nil, 0, valueOf(j.ExitCode))), "runs")
-				}
-				lines = append(lines, a.StartedAt.UTC().Format("15:04:05")+" on "+d.names(summary.Nodes)+": "+how+of(a.Uncounted, " (does not count)"))
+			lines = append(lines, fmt.Sprintf("%d of 5 that may fail before all ranks have joined; %d of 3 retries after that", j.CountedAttempts, j.Retried))
+		}
+		for n := len(j.Attempts) - 1; n >= 0; n-- {
+			a := j.Attempts[n]
+			if !a.EndedAt.IsZero() {
+				how := cmp.Or(a.Message, fmt.Sprintf("exit code %d", valueOf(a.ExitCode)))
+				lines = append(lines, fmt.Sprintf("%s Attempt %d ended: %s%s", a.EndedAt.UTC().Format("15:04:05"), a.Attempt, how, of(a.Uncounted, " (does not count)")))
 			}
+			lines = append(lines, fmt.Sprintf("%s Attempt %d starts on %s", a.StartedAt.UTC().Format("15:04:05"), a.Attempt, d.names(summary.Nodes)))
 		}
 		s.add(written("\n", lines...), "job %s", id)
 	}

@@ -98,7 +98,7 @@ func (s screenTexts) page(screen, text string) {
 		switch {
 		case slices.Contains([]string{"Output", "Thunderbolt", "What it lends", "Paths"}, line) || screen == "page cluster" && !isFact:
 			section = "left out" // others look at cables, sharing and output
-		case slices.Contains([]string{"Ranks", "Attempts"}, line):
+		case slices.Contains([]string{"Ranks", "History"}, line):
 			section, rest = "", append(rest, line)
 		case section == "left out" && !isFact:
 		case name == "Rank" || name == "Job" || name == "Name" || name == "Model": // a heading
