@@ -176,6 +176,9 @@ func (j *jobs) asks(t *testing.T, at *testcluster.Node, model string) func(ctx c
 	t.Helper()
 	call[api.Empty](t, at.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"endpoint.wait": json.RawMessage(`"2m"`)}})
 	made := end(t, j.fulmen(t.Context(), at, "token", "create", "e2e", "--endpoint"))
+	if made.status != api.ExitOK {
+		t.Fatalf("a key: %+v", made)
+	}
 	url := call[api.InstanceListResult](t, at.Client, "instance.list", api.Empty{}).Endpoint
 	return func(ctx context.Context, stream bool) (a answered) {
 		began := time.Now()

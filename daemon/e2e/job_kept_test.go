@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,13 +92,14 @@ func (j *jobs) testServe(t *testing.T) {
 	for _, n := range j.Nodes {
 		call[api.Empty](t, n.Client, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"models.folders": text}})
 	}
+	asks := j.asks(t, j.Nodes[2], filepath.Base(model))
 	for ranks := 2; ranks == 2 || ranks == 3 && os.Getenv("FULMEN_SOAK") != ""; ranks++ {
-		j.servesOn(t, model, ranks)
+		j.servesOn(t, model, ranks, asks)
 	}
 }
 
 // servesOn has so many Macs serve a model, and its service in a storm.
-func (j *jobs) servesOn(t *testing.T, model string, ranks int) {
+func (j *jobs) servesOn(t *testing.T, model string, ranks int, asks func(context.Context, bool) answered) {
 	is := is.New(t)
 	at, port := j.Nodes[0], freePort(t)
 	fulmen := func(args ...string) ran {
@@ -128,7 +130,6 @@ func (j *jobs) servesOn(t *testing.T, model string, ranks int) {
 	must(t, list.out, json.Unmarshal([]byte(list.out), &all))
 	is.Equal(len(all.Instances), 1)
 	is.Equal(all.Instances[0].Port, port)
-	asks := j.asks(t, j.Nodes[2], filepath.Base(model))
 	j.storm(t, all.Instances[0].Job, ranks, j.Nodes[2], asks)
 	is.True(strings.Contains(fulmen("serve").out, "the attempt before ended: "))
 	is.Equal(fulmen("serve", "stop", "small").status, api.ExitOK)
