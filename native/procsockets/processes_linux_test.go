@@ -19,7 +19,7 @@ func sleeper(t *testing.T, files ...*os.File) (group int) {
 	t.Helper()
 	c := exec.Command("sleep", "60")
 	c.ExtraFiles = files
-	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	c.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -457,6 +457,10 @@ func TestBadRequests(t *testing.T) {
 	})
 }
 
+// isClosed waits, in a bubble, until net/http has closed the connections of clients that have
+// sent more than it read: it rests before.
+func isClosed() { time.Sleep(time.Second) }
+
 // form is a form with a recording and the name of a model.
 func form(model string) string {
 	return "before\r\n--b c\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\nx: y\r\n\r\nmodel\r\n\r\n--b\r\n--b c \r\nContent-Disposition: form-data; name=model\r\n\r\n" + model + "\r\n--b c--\r\n"

@@ -150,6 +150,7 @@ func newRig(t *testing.T) *rig {
 		for _, b := range r.backends {
 			b.transport.CloseIdleConnections()
 		}
+		isClosed()
 	})
 	return r
 }

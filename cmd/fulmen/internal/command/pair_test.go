@@ -48,9 +48,9 @@ func TestPairTellsWhoTriesAndWhoJoins(t *testing.T) {
 	r.daemon.Put(pendingDoc(t, guest))
 	r.err.await(t, "only-asks (unknown) asks.")
 
-	fresh := append(roster3(), api.Member{Node: guestID, ShortName: "guest", AddedBy: studio, AddedAt: before(0)})
+	fresh := append(roster3(), api.Member{Node: guestID, ShortName: "mac-b41p", AddedBy: studio, AddedAt: before(0)}) // its name is not drawn yet
 	r.daemon.Always("cluster.peers", api.ClusterPeersResult{Cluster: clusterID, Members: fresh})
-	r.daemon.Put(api.Document{Node: guestID, Kind: api.KindIdentity, Inc: 1, Seq: 1, At: before(0), Value: []byte(`{}`)})
+	r.daemon.Put(api.Document{Node: guestID, Kind: api.KindIdentity, Inc: 1, Seq: 1, At: before(0), Value: []byte(`{"short_name":"guest"}`)})
 	is.Equal(<-status, 0)
 	is.Equal(r.out.String(), "K7QM-3WXD\nguest joined.\n")
 	is.True(!strings.ContainsRune(r.err.String(), '\x1b'))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -76,12 +77,17 @@ func (p *pairing) follow(ctx context.Context) (ended bool, err error) {
 
 // take tells what an event says, and whether it ended the code.
 func (p *pairing) take(ctx context.Context, e client.Event) (ended bool, err error) {
-	nonMember := false
+	// What it calls itself: the daemon draws its list of names a moment later.
+	called := map[api.NodeID]string{}
 	for _, d := range e.Put {
-		nonMember = nonMember || d.Kind == api.KindIdentity && !p.members[d.Node]
+		var identity api.Identity
+		if d.Kind == api.KindIdentity && !p.members[d.Node] {
+			_ = d.Decode(&identity) // then it has the name of the list
+			called[d.Node] = identity.ShortName
+		}
 	}
-	if nonMember {
-		if joined, err := p.joined(ctx); joined || err != nil {
+	if len(called) > 0 {
+		if joined, err := p.joined(ctx, called); joined || err != nil {
 			return joined, err
 		}
 	}
@@ -126,7 +132,7 @@ func (p *pairing) happened(before api.Pending, known bool, now api.Pending) stri
 }
 
 // joined looks whether somebody joined, and says who.
-func (p *pairing) joined(ctx context.Context) (bool, error) {
+func (p *pairing) joined(ctx context.Context, called map[api.NodeID]string) (bool, error) {
 	now, err := client.Call[api.ClusterPeersResult](ctx, p.client, "cluster.peers", nil)
 	if err != nil {
 		return false, err
@@ -145,7 +151,7 @@ func (p *pairing) joined(ctx context.Context) (bool, error) {
 		return true, text.JSONLine(p.Out, now)
 	}
 	for _, m := range fresh {
-		if _, err := fmt.Fprintf(p.Out, "%s joined.\n", text.Clean(m.ShortName)); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "%s joined.\n", text.Clean(cmp.Or(called[m.Node], m.ShortName))); err != nil {
 			return true, err
 		}
 	}

@@ -11,9 +11,6 @@ import (
 // closeOnExec would mark all descriptors from one on; macOS has no call for that.
 func closeOnExec(uint) error { return errors.ErrUnsupported }
 
-// getTermios reads the settings of a terminal.
-const getTermios = unix.TIOCGETA
-
 // holeRequest is fpunchhole_t of sys/fcntl.h.
 type holeRequest struct {
 	flags, reserved uint32

@@ -14,9 +14,6 @@ func closeOnExec(from uint) error {
 	return unix.CloseRange(from, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// getTermios reads the settings of a terminal.
-const getTermios = unix.TCGETS
-
 // punchHole gives a part of the file back to the file system; its size stays.
 func punchHole(f *os.File, from, to int64) error {
 	for {
