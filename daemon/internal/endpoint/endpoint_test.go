@@ -459,7 +459,10 @@ func TestBadRequests(t *testing.T) {
 
 // isClosed waits, in a bubble, until net/http has closed the connections of clients that have
 // sent more than it read: it rests before.
-func isClosed() { time.Sleep(time.Second) }
+func isClosed() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
 
 // form is a form with a recording and the name of a model.
 func form(model string) string {
