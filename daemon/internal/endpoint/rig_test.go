@@ -150,7 +150,6 @@ func newRig(t *testing.T) *rig {
 		for _, b := range r.backends {
 			b.transport.CloseIdleConnections()
 		}
-		isClosed()
 	})
 	return r
 }
