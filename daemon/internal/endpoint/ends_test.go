@@ -120,6 +120,7 @@ func TestReplaced(t *testing.T) {
 				took := time.Since(began)
 				r.is.True(took >= test.after && took < test.after+2*lookEvery)
 				time.Sleep(successorWithin)
+				r.see("j00000001") // its document is told of once more
 				synctest.Wait()
 				r.is.Equal(len(r.jobs) > 0, test.comes) // what has ended is forgotten
 				r.is.Equal(len(r.jobs) < 2, true)

@@ -42,8 +42,7 @@ const (
 func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	known, found := e.cfg.Job(id)
 	job, spec := known.Job, known.Spec
-	isReplaced := job.StopRequested.IsReplaced() && !known.Gone
-	if !found || isOver(known) && !isReplaced || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
+	if !found || isOver(known) && !isReplaced(known) || spec.Labels[api.LabelEngine] == "" || len(spec.Publish) == 0 {
 		return service{}, false
 	}
 	name, _, _ := strings.Cut(spec.Name, "/") // a replica has its number behind
@@ -53,7 +52,7 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 	}
 	a := job.OpenAttempt()
 	switch {
-	case isReplaced:
+	case isReplaced(known):
 		s.state = replaced
 	case job.StopRequested != nil:
 		s.state = stopping
@@ -66,6 +65,9 @@ func (e *Endpoint) serviceOf(id api.JobID) (service, bool) {
 }
 
 func isOver(known gate.Known) bool { return known.Gone || known.Ended || known.Job.Phase.Ended() }
+
+// isReplaced reports whether another job takes its place, also once it has ended.
+func isReplaced(known gate.Known) bool { return !known.Gone && known.Job.StopRequested.IsReplaced() }
 
 // services are those that a person may use. They are whose the jobs are by the map of
 // this Mac: what asks for a model is read by whoever serves it.
@@ -109,8 +111,13 @@ func (e *Endpoint) Run(ctx context.Context, l *ledger.Ledger) error {
 }
 
 // see takes in that something is new of jobs. Which document of a job counts is another's
-// to say, who may read it a moment later.
+// to say, who may read it a moment later. What is over already when it is seen first, as all
+// that was before this start, is nothing to wait for.
 func (e *Endpoint) see(ids ...api.JobID) {
+	ids = slices.DeleteFunc(ids, func(id api.JobID) bool {
+		known, found := e.cfg.Job(id)
+		return found && isOver(known)
+	})
 	e.mu.Lock()
 	e.hasBegun = true
 	for _, id := range ids {
@@ -133,7 +140,7 @@ func (e *Endpoint) look() {
 	for _, id := range jobs {
 		if known, found := e.cfg.Job(id); found && isOver(known) {
 			e.mu.Lock()
-			e.forgetLocked(id, known.Job.StopRequested.IsReplaced() && !known.Gone)
+			e.forgetLocked(id, isReplaced(known))
 			e.mu.Unlock()
 		}
 	}
