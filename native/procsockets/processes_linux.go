@@ -75,10 +75,10 @@ func once(rows []row) []row {
 }
 
 // Listens tells who listens at a port. Where nobody does, or the same sockets as
-// before with one of the group's, which is what is asked most often, that costs a question to the kernel
-// alone: no two sockets have one inode. The table in /proc holds the same, and takes
-// milliseconds where the kernel's is large, full or not: it is for kernels that
-// answer no questions.
+// before with one of the group's, which is what is asked most often, that costs a
+// question to the kernel alone: no two sockets have one inode. The table in /proc
+// holds the same, and takes milliseconds where the kernel's is large, full or not: it
+// is for kernels that answer no questions.
 func (Processes) Listens(group, port int, before native.Listening) (native.Listening, error) {
 	rows, err := askListening(port)
 	if err != nil {

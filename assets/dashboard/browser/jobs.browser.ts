@@ -31,6 +31,10 @@ describe("a job", () => {
     await page.check("[name=shares]");
     await see(page, "[data-plan] >> text=% of the whole");
     await page.uncheck("[name=shares]");
+    await page.check("[name=kept]");
+    await page.selectOption("[name=keepawake]", "always");
+    await see(page, '[data-plan="ring"]');
+    await page.uncheck("[name=kept]");
     await page.locator("summary >> text=More").click();
   });
 

@@ -31,5 +31,5 @@ export function historyOf(job: api.Job, nameOf: (node: api.NodeID) => string, pe
   }
   const stop = job.stop_requested;
   if (stop) all.push({ at: stop.at, text: `${personOf(stop.by)} asked to stop it`, ...(stop.reason && { note: words.reason(stop.reason) }) });
-  return all.map((moment, i) => ({ moment, i })).sort((a, b) => Date.parse(b.moment.at) - Date.parse(a.moment.at) || b.i - a.i).map(({ moment }) => moment);
+  return all.reverse().sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }

@@ -182,9 +182,11 @@ var spanOf = regexp.MustCompile(`^(\d{0,4})\.\.(\d{0,4})$`)
 
 // span takes how many nodes are wanted from among their names.
 func (w *wanted) span(p *api.Placement) error {
-	for i, name := range w.nodes {
+	var names []string
+	for _, name := range w.nodes {
 		found := spanOf.FindStringSubmatch(name)
 		if found == nil {
+			names = append(names, name)
 			continue
 		}
 		if p.Widest || p.Ranks+p.MinNodes+p.MaxNodes > 0 {
@@ -195,9 +197,8 @@ func (w *wanted) span(p *api.Placement) error {
 		if p.Widest = true; found[2] != "" && p.MaxNodes < max(p.MinNodes, 1) {
 			return usage("--nodes %s ends before it begins", name)
 		}
-		w.nodes = slices.Delete(slices.Clone(w.nodes), i, i+1)
-		return w.span(p)
 	}
+	w.nodes = names
 	return nil
 }
 
