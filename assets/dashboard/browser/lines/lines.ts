@@ -9,9 +9,11 @@ import { createInterface } from "node:readline";
 import type { Component } from "svelte";
 import { render } from "svelte/server";
 
+import App from "../../src/App.svelte";
 import { Session } from "../../src/api/session";
 import type * as api from "../../src/api/types";
 import { modelOf } from "../../src/model/build";
+import { titleOf } from "../../src/model/headline";
 import { sources } from "../../src/model/sample";
 import Cluster from "../../src/pages/Cluster.svelte";
 import Conditions from "../../src/pages/Conditions.svelte";
@@ -38,16 +40,32 @@ interface Given {
   headline: api.Headline;
   jobs: api.JobSummary[];
   models: api.ModelClusterResult;
+  copies: api.ModelCopying[];
   instances: api.Instance[];
   endpoint: string;
   /** Of the person's own jobs, all. */
   whole: Record<string, { job: api.Job; ranks: api.Rank[] }>;
 }
 
+function htmlOf(component: unknown, props: Record<string, unknown>): string {
+  return render(component as Component<Record<string, unknown>>, { props }).body;
+}
+
+/** What is counted beside the names of the pages, and what is asked above them. */
+function frameOf(live: Live): Record<string, string> {
+  const html = htmlOf(App, { live }).replace(/<!--.*?-->/gs, "");
+  const plain = (part: string) => part.replace(/<span/g, " <span").replace(/<[^>]*>/g, "").replace(/\s+/g, " ").trim();
+  const nav = /<nav.*?<\/nav>/s.exec(html)?.[0] ?? "";
+  return {
+    "page tabs": [...nav.matchAll(/<a .*?<\/a>/gs)].map(([tab]) => plain(tab)).join("\n"),
+    "page asking": plain(/<div[^>]* data-asking.*?<\/div>/s.exec(html)?.[0] ?? ""),
+    "page title": titleOf("Cluster", live.headline?.problems ?? 0, live.model.simulated),
+  };
+}
+
 /** What a part of the page says, a line a row or fact, its cells divided by |; in brackets the colour of what follows. */
 function textOf(component: unknown, props: Record<string, unknown>): string {
-  const html = render(component as Component<Record<string, unknown>>, { props }).body;
-  return html
+  return htmlOf(component, props)
     .replace(/\s+/g, " ")
     .replace(/<!--.*?-->|<(form|button)\b.*?<\/\1>|<(\w+) class="visually-hidden.*?<\/\2>/gs, "")
     .replace(/<div class="(bar \w+)[^>]*aria-valuenow="(\d+)".*?<\/div><\/div>/gs, " [$1 $2] ")
@@ -80,6 +98,7 @@ function liveOf(given: Given): Live {
     given: { ...given, ranksOf: (id: string) => new Map(given.whole[id]?.ranks.map((rank) => [`${rank.rank}`, { rank }])) },
     model: modelOf(sources({ nodes, cables, rows, networks: networks ?? [], conditions, jobs, facts: docs, metrics: docs })),
     value: docs.value.bind(docs), doc: docs.get.bind(docs), all: docs.all.bind(docs) });
+  live.copies.take(given.copies);
   return live;
 }
 
@@ -93,6 +112,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   }));
   const none = () => {};
   const texts: Record<string, string> = {
+    ...frameOf(live),
     "page cluster": textOf(Cluster, { live, route: { page: "cluster" } }), "page conditions": textOf(Conditions, { live }), "page jobs": textOf(Jobs, { live }),
     "page models": textOf(Models, { live }), "page instances": textOf(Instances, { live }),
   };

@@ -46,6 +46,7 @@ const bundle = await rolldown({ input: join(import.meta.dirname, "lines.ts"), pl
 const { output } = await bundle.generate({ format: "esm", codeSplitting: false });
 const file = join(tmpdir(), `lines-${process.pid}.mjs`);
 writeFileSync(file, output[0].code);
+globalThis.location = { hash: "" };
 globalThis.matchMedia = () => ({ matches: false, addEventListener() {} }); // a wide window, by day
 try {
   await import(pathToFileURL(file));

@@ -38,9 +38,19 @@ export function overWords(kinds: readonly api.LinkKind[]): string {
   return kinds.length === 1 ? ` over ${names}` : ` over ${kinds.length} ${what} (${names})`;
 }
 
-/** The copies that the page began. They go on while the page is open, on whichever of its pages. */
+/** The copies to this Mac: those that the page began, which go on while it is open, on whichever of its pages, and those of others. */
 export class Copies {
-  all = $state.raw<ReadonlyMap<string, Copy>>(new Map());
+  #own = $state.raw<ReadonlyMap<string, Copy>>(new Map());
+  #others = $state.raw<readonly api.ModelCopying[]>([]);
+  /** Counts those that have ended, however they did. */
+  ended = $state(0);
+  readonly all = $derived.by<ReadonlyMap<string, Copy>>(() => {
+    const all = new Map(this.#own);
+    for (const one of this.#others) {
+      if (all.get(nameOf(one))?.done !== false) all.set(nameOf(one), { from: one.from, progress: one.progress, at: 0, done: false });
+    }
+    return all;
+  });
   readonly #client: Client;
   readonly #now: () => number;
 
@@ -49,18 +59,31 @@ export class Copies {
     this.#now = now;
   }
 
+  /** Follows what is copied to this Mac, by whomever begun; to be called once. */
+  start(): void {
+    this.#client.watch("model.watch", {}, { begin: () => this.take([]), change: ({ copies }) => this.take(copies) });
+  }
+
+  /** What is copied now. */
+  take(copies: readonly api.ModelCopying[]): void {
+    const names = new Set(copies.map(nameOf));
+    if (this.#others.some((one) => !names.has(nameOf(one)))) this.ended++;
+    this.#others = copies;
+  }
+
   /** Begins a copy from a Mac, or from Hugging Face. */
   begin(model: Pick<api.Model, "model" | "revision">, from?: api.NodeID): void {
     const name = nameOf(model);
     const set = (change: Partial<Copy>) => {
-      const before: Copy = this.all.get(name) ?? { from, at: 0, done: false };
-      this.all = new Map(this.all).set(name, { ...before, ...change, at: this.#now() });
+      const before: Copy = this.#own.get(name) ?? { from, at: 0, done: false };
+      this.#own = new Map(this.#own).set(name, { ...before, ...change, at: this.#now() });
+      if (change.done) this.ended++;
     };
     set({ from, progress: undefined, first: undefined, error: undefined, done: false });
     const stop = this.#client.watch("model.copy", { model: model.model, ...(from === undefined ? {} : { node: from }), ...(model.revision === undefined ? {} : { revision: model.revision }) }, {
       begin: () => set({ first: undefined }),
       change: ({ progress, terminal }) => {
-        const copy = this.all.get(name);
+        const copy = this.#own.get(name);
         set({ progress, first: copy?.first ?? { at: this.#now(), bytes: progress.done_bytes } });
         if (!terminal) return;
         stop();
@@ -73,10 +96,10 @@ export class Copies {
     });
     const cancel = () => {
       stop();
-      const all = new Map(this.all);
-      all.delete(name);
-      this.all = all;
+      const own = new Map(this.#own);
+      own.delete(name);
+      this.#own = own;
     };
-    if (this.all.get(name)?.done === false) set({ cancel });
+    if (this.#own.get(name)?.done === false) set({ cancel });
   }
 }

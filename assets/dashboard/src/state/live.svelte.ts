@@ -82,6 +82,7 @@ export class Live {
   /** Begins to follow; to be called once. */
   start(): void {
     this.client.start();
+    this.copies.start();
     this.client.watch("node.watch", {}, {
       begin: (result) => {
         this.#nodes.begin(result);
@@ -180,6 +181,11 @@ export class Live {
   person(principal: api.Principal): string {
     const at = principal.lastIndexOf("@");
     return at < 0 ? principal : `${principal.slice(0, at)}@${this.name(principal.slice(at + 1))}`;
+  }
+
+  /** A Mac's port as people write it, such as studio-1:2. */
+  port(node: api.NodeID, receptacle: number | undefined): string {
+    return receptacle === undefined ? this.name(node) : `${this.name(node)}:${receptacle}`;
   }
 
   /** What a Mac did in the last minutes; moves by itself once a second. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { distance, overlaps, pieces, pointAt, touches, type Box, type Size } from "./geometry";
+import { crosses, distance, overlaps, pieces, pointAt, touches, type Box, type Size } from "./geometry";
 import { outward } from "./labels";
 import type { Scene } from "./scene";
 import { cable, macs, pairsOf, sceneFor, type Cabling } from "./testgraph";
@@ -63,6 +63,19 @@ describe("two to eight Macs", () => {
         expect(line.some((p, i) => i > 0 && touches(line[i - 1]!, p, box))).toBe(false);
         expect(box.x - box.width / 2).toBeGreaterThanOrEqual(0);
         expect(box.y + box.height / 2).toBeLessThanOrEqual(scene.world.height);
+      }
+    }
+  });
+
+  it.each([1, 2, 3])("have what is wrong with %i cables led to over no other cable", (bad) => {
+    for (const { cabling, count, window } of cases) {
+      const names = macs(count);
+      const scene = sceneFor(names, pairsOf(cabling, names).map(([a, b], i) => cable(a, b, i < bad ? { verdict: "bad" } : {})), window);
+      for (const edge of scene.edges) {
+        const [sign, callout] = [edge.signs[0], edge.labels.callout];
+        if (sign === undefined || callout === undefined) continue;
+        const crossed = scene.edges.filter((other) => other !== edge && pieces(other.curve).some((p, k, all) => k > 0 && crosses(all[k - 1]!, p, sign, callout)));
+        expect(crossed.map((other) => other.id), `${count} ${cabling} ${window.width}`).toEqual([]);
       }
     }
   });

@@ -127,6 +127,12 @@ export function touches(a: Point, b: Point, box: Box, gap = 0): boolean {
   return clip(a.x - box.x, b.x - a.x, hw) && clip(a.y - box.y, b.y - a.y, hh);
 }
 
+/** Reports whether two straight lines cross, each between two points. */
+export function crosses(a: Point, b: Point, c: Point, d: Point): boolean {
+  const side = (p: Point, q: Point, r: Point): number => (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
+  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+}
+
 /** How far a box of a size reaches from its centre in a direction. */
 export function reach(size: Size, along: Point): number {
   return (Math.abs(along.x) * size.width + Math.abs(along.y) * size.height) / 2;

@@ -10,6 +10,7 @@
  */
 
 import {
+  crosses,
   direction,
   lengthOf,
   overlaps,
@@ -211,7 +212,7 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
   return found.filter((c) => c.cost < onTop).sort((x, y) => x.cost - y.cost);
 }
 
-/** What a place costs by what does not move. */
+/** What a place costs by what does not move: the line that leads to a callout counts as the callout does. */
 function costOf(box: Box, w: Wanted, crowd: Crowd, lines: readonly Point[][]): number {
   const half = crowd.bounds;
   let cost = 0;
@@ -225,7 +226,9 @@ function costOf(box: Box, w: Wanted, crowd: Crowd, lines: readonly Point[][]): n
     return onTop;
   }
   let over = 0;
+  const sign = pointAt(crowd.curves[w.edge]!, 0.5);
   for (const [i, points] of lines.entries()) {
+    if (w.role === "callout" && i !== w.edge && points.some((p, k) => k > 0 && crosses(points[k - 1]!, p, sign, box))) over += overLine.callout;
     for (let k = 1; k < points.length; k++) {
       if (touches(points[k - 1]!, points[k]!, box, -0.5)) {
         over += i === w.edge ? overOwn : overLine[w.role];

@@ -136,7 +136,7 @@ func preflight() api.JobPreflightResult {
 			{Node: mini, Directory: "/Users/grace/work", Interpreter: "/Users/grace/work/.venv/bin/python", Versions: versions("0.31.0"),
 				Problems: []api.Cause{{Reason: api.ReasonMacOSPrivacy, Message: "macOS does not let the program read /Users/grace/Desktop.", Remedy: "Allow it in System Settings, Privacy & Security, Files & Folders."}}},
 		},
-		Differences: []api.Cause{{Reason: api.ReasonMLXVersionsDiffer, Message: "mac-studio has mlx 0.32.4, mac-mini 0.31.0.", Remedy: "Install the same version, or pass --allow-mixed."}},
+		Differences: []api.Cause{{Reason: api.ReasonMLXVersionsDiffer, Message: "mac-studio has mlx 0.32.4, mac-mini 0.31.0.", Remedy: "Install the same version, or pass --allow-mixed (allow_mixed in a file)."}},
 	}
 }
 
@@ -270,14 +270,14 @@ func TestOutcome(t *testing.T) {
 func TestTheNextStepFitsTheCause(t *testing.T) {
 	for reason, want := range map[api.Reason]string{
 		api.ReasonRankFailed:     "See: fulmen job logs j4k2m9xq7 --rank 1",
-		api.ReasonNeverJoined:    "Its output is in the logs. Every rank has to call mx.distributed.init(); --allow-solo permits one that does not. See: fulmen job logs j4k2m9xq7 --rank 1",
+		api.ReasonNeverJoined:    "Its output is in the logs. Every rank has to call mx.distributed.init(); --allow-solo (allow_solo in a file) permits one that does not. See: fulmen job logs j4k2m9xq7 --rank 1",
 		api.ReasonLinkGone:       "Plug it in again. See: fulmen topology",
 		api.ReasonNetworkLost:    "Check its network cable or Wi-Fi, then the router or switch. See: fulmen peers",
 		api.ReasonRDMAPortDown:   "Replug the cable. See: fulmen rdma check",
 		api.ReasonNodeLost:       "See: fulmen nodes",
-		api.ReasonJACCLMissing:   "Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none. See: fulmen env",
+		api.ReasonJACCLMissing:   "Run jobs with --backend ring (placement.backend in a file), or install an MLX with JACCL there; its packages for Linux have none. See: fulmen env",
 		api.ReasonGPUBusy:        "See: fulmen jobs",
-		api.ReasonProgramMissing: "Copy it there, or pass --sync. See: fulmen job logs j4k2m9xq7 --rank 1",
+		api.ReasonProgramMissing: "Copy it there, or pass --sync (program.sync in a file). See: fulmen job logs j4k2m9xq7 --rank 1",
 	} {
 		is := is.New(t)
 		j, ranks := failedJob(t)

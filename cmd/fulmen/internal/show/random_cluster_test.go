@@ -22,6 +22,7 @@ type randomMac struct {
 	ports           []randomPort
 	joins           []randomJoin // of randomNetworks
 	randomFacts
+	sharing api.Sharing
 }
 
 type randomPort struct {

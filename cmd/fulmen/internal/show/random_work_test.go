@@ -306,11 +306,13 @@ func pageBytes(mb int) string {
 	return number + " " + strings.Replace(unit, "iB", "B", 1)
 }
 
-// wantCopies is what is to be in the menu of models that are copied to its Mac.
+// wantCopies is what is to be said of models that are copied to the page's Mac.
 func (d *drawnCluster) wantCopies(s screenTexts) {
 	for _, c := range d.copies {
 		from := either(c.From == "", "Hugging Face", d.named(string(c.From)))
-		s.add(c.Model+"   copying from "+from+either(c.Progress.TotalBytes > 0, ", "+percents(float64(c.Progress.DoneBytes)/float64(1000<<20)), ""), "menu copy:%s:show", c.Model)
+		done := percents(float64(c.Progress.DoneBytes) / float64(1000<<20))
+		s.add(c.Model+"   copying from "+from+either(c.Progress.TotalBytes > 0, ", "+done, ""), "menu copy:%s:show", c.Model)
+		s.add("Copying from "+from+either(c.Progress.TotalBytes > 0, ": "+done, ""), "page models copying %s", c.Model)
 	}
 }
 

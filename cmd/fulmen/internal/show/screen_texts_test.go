@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fulmen/app"
+	"fulmen/daemon/api"
 )
 
 // screenTexts is what screens say, by the screen, the thing and the fact.
@@ -77,7 +78,7 @@ func (s screenTexts) menu(m app.Menu) {
 	s.add(m.Title, "menu title")
 	for _, top := range m.Items {
 		kind, _, _ := strings.Cut(top.ID, ":")
-		if !slices.Contains([]string{"headline", "summary", "node", "job", "copy", "condition"}, kind) {
+		if !slices.Contains([]string{"headline", "summary", "node", "job", "copy", "condition", "pending"}, kind) {
 			continue
 		}
 		s.add(top.Title, "menu %s", top.ID)
@@ -89,6 +90,31 @@ func (s screenTexts) menu(m app.Menu) {
 	}
 }
 
+// ports adds what one Mac's lines say of its ports, and of the paths to it.
+func (s screenTexts) ports(text string, id api.NodeID) {
+	port, inPaths := "", false
+	for line := range strings.SplitSeq(text, "\n") {
+		cells := manyGaps.Split(line, 2)
+		if len(cells) < 2 {
+			continue
+		}
+		if cells[0] != "" {
+			port, inPaths = cells[0], cells[0] == "paths"
+		}
+		key := fmt.Sprintf("node %s: %s", id, port)
+		_, to, is := strings.Cut(cells[1], "-> m")
+		switch {
+		case inPaths:
+			s[key] = written("\n", s[key], cells[1])
+		case strings.HasPrefix(port, "port ") && is:
+			far, _, _ := strings.Cut("m"+to, ",")
+			s.add(far, "%s", key)
+		case strings.HasPrefix(port, "port ") && !strings.Contains(cells[1], "-> "):
+			s.add(cells[1], "%s", key)
+		}
+	}
+}
+
 // page adds a text of the page: a fact a line, below its heading, and the lines without a name
 // together.
 func (s screenTexts) page(screen, text string) {
@@ -96,23 +122,31 @@ func (s screenTexts) page(screen, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		name, value, isFact := strings.Cut(line, " | ")
 		switch {
-		case slices.Contains([]string{"Output", "Thunderbolt", "What it lends", "Paths"}, line) || screen == "page cluster" && !isFact:
-			section = "left out" // others look at cables, sharing and output
+		case line == "Output" || screen == "page cluster" && !isFact:
+			section = "left out" // others look at cables and output
 		case slices.Contains([]string{"Ranks", "History"}, line):
 			section, rest = "", append(rest, line)
 		case section == "left out" && !isFact:
 		case name == "Rank" || name == "Job" || name == "Name" || name == "Model": // a heading
 		case isFact && section != "" && section != "left out" || isFact && !strings.HasPrefix(screen, "panel"):
 			s.add(strings.TrimSuffix(value, " |"), "%s %s/%s", screen, strings.TrimPrefix(section, "left out"), name)
-		case slices.Contains([]string{"Now", "Last known", "Measured", "Facts"}, line):
+		case slices.Contains([]string{"Now", "Last known", "Measured", "Facts", "Paths", "Thunderbolt", "What it lends"}, line):
 			section = line
+		case section == "Paths":
+			key := screen + " Paths"
+			s[key] = written("\n", s[key], line)
+		case section == "Thunderbolt":
+			port, plugged, _ := strings.Cut(line, ": ")
+			s.add(plugged, "%s Thunderbolt/%s", screen, port)
 		default:
 			rest = append(rest, line)
 		}
 	}
 	if screen == "page models" {
-		for _, line := range rest {
-			if name, why, is := strings.Cut(line, ": "); is {
+		for i, line := range rest {
+			if _, from, is := strings.Cut(line, "Copying from "); is {
+				s.add("Copying from "+from, "%s copying %s", screen, rest[i-1])
+			} else if name, why, is := strings.Cut(line, ": "); is {
 				s.add(why, "%s not of %s", screen, name)
 			}
 		}

@@ -35,6 +35,7 @@ type drawnCluster struct {
 	list       api.NodeListResult
 	conditions []api.NodeCondition
 	headline   api.Headline
+	pending    []api.Pending
 }
 
 // What page, menu and command line say of every cable and network, Mac, job, model and
@@ -61,6 +62,9 @@ func TestScreensSayTheSame(t *testing.T) {
 		}
 		d.age(t, seed.Source(3))
 		d.settle(t)
+		if err := d.share(seed.Source(6)); err != nil {
+			t.Fatal(err)
+		}
 		d.warn(seed.Source(2))
 		d.headline = d.Headline(d.conditions)
 		d.work(seed.Source(5))
@@ -107,7 +111,9 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	}
 	shown.add(strings.Join(lines, "\n"), "status conditions")
 	state := d.state()
-	shown.menu(app.Build(state))
+	menu := app.Build(state)
+	shown.menu(menu)
+	shown.sharingItems(menu)
 	top := drawn(func(w *Page) { view.Top(w, state) })
 	shown.columns("top", top, "NAME")
 	shown.columns("top", top, "JOB")
@@ -127,7 +133,9 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 				shown.add(cells[1], "node %s: %s", n.Node, cells[0])
 			}
 		}
+		shown.ports(text, n.Node)
 	}
+	shown.columns("sharing", drawn(func(w *Page) { view.Sharing(w, d.macs[0].sharing, names) }), "KEY")
 	for id, one := range d.whole {
 		text := drawn(func(w *Page) { view.Job(w, one.Job, one.Ranks, names) })
 		shown.columns("ranks "+string(id), text[strings.LastIndex(text, "\nRANK ")+1:], "RANK")
@@ -159,6 +167,9 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 	d.wantInstances(wanted)
 	d.wantCopies(wanted)
 	d.wantModels(wanted)
+	d.wantSharing(wanted)
+	d.wantPorts(wanted)
+	d.wantTabs(wanted)
 	for key, text := range texts {
 		shown.page(key, text)
 	}
@@ -173,7 +184,7 @@ func (d *drawnCluster) checkFacts(t *testing.T, texts map[string]string) {
 
 // state is what the menu is made of.
 func (d *drawnCluster) state() app.State {
-	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Headline: d.headline, Totals: d.list.Totals, Jobs: d.jobs, Copies: d.copies, Simulated: true}
+	state := app.State{Now: d.now, Daemon: app.DaemonRunning, Cables: d.Links.Cables, Conditions: d.conditions, Headline: d.headline, Totals: d.list.Totals, Jobs: d.jobs, Copies: d.copies, Sharing: &d.macs[0].sharing, Pending: d.pending, Simulated: true}
 	for _, n := range d.list.Nodes {
 		f := facts{node: n.Node, docs: d.Docs}
 		state.Nodes = append(state.Nodes, app.Node{NodeView: n, Identity: valueIn[api.Identity](f, api.KindIdentity), Memory: valueIn[api.Memory](f, api.KindMemory),
@@ -481,7 +492,7 @@ func (p *dashboard) draw(t *testing.T, d *drawnCluster) (shown map[string]line, 
 		Texts map[string]string
 	}
 	err := p.given.Encode(map[string]any{"now": api.TimeOf(d.now), "nodes": d.list.Nodes, "totals": d.list.Totals, "docs": d.Docs, "links": d.Links, "conditions": d.conditions, "headline": d.headline,
-		"jobs": append([]api.JobSummary{}, d.jobs...), "models": d.models, "instances": append([]api.Instance{}, d.instances...), "endpoint": "http://127.0.0.1:1/v1", "whole": d.whole})
+		"jobs": append([]api.JobSummary{}, d.jobs...), "models": d.models, "copies": append([]api.ModelCopying{}, d.copies...), "instances": append([]api.Instance{}, d.instances...), "endpoint": "http://127.0.0.1:1/v1", "whole": d.whole})
 	if err == nil {
 		err = p.drawn.Decode(&drawn)
 	}

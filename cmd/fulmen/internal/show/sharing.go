@@ -61,7 +61,7 @@ func jobsMean(s api.Sharing) string {
 // mapped says who has a local account.
 func mapped(s api.Sharing) string {
 	if s.MappedMembers {
-		return "all members' people, with exceptions as fulmen users says"
+		return "all members' people" + choose(len(s.Unmapped)+len(s.UnmappedNodes) > 0, ", with exceptions as fulmen users says", "")
 	}
 	out := fmt.Sprintf("%d %s", len(s.Mapped), choose(len(s.Mapped) == 1, "person", "people"))
 	if n := len(s.MappedNodes); n > 0 {

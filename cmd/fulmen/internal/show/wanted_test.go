@@ -309,6 +309,9 @@ func (d *drawnCluster) wantConditions(s screenTexts) {
 	for _, j := range d.jobs {
 		isWorking = isWorking || slices.Contains([]api.JobPhase{api.JobStarting, api.JobHandshake, api.JobRunning, api.JobEnding, api.JobHomeLost}, j.Phase)
 	}
+	for _, p := range d.pending {
+		icon = either(p.State == api.PendingAsking || p.State == api.PendingProving, "warning", icon)
+	}
 	if icon == "normal" && isWorking {
 		icon = "working"
 	}
