@@ -43,6 +43,7 @@ func List(o Options, deleteOutput bool) api.UninstallPlan {
 	l.output(deleteOutput)
 	l.undo()
 	l.programs()
+	l.add(api.UninstallItem{Kind: api.UninstallState, Path: o.lockFile()}) // the last, since it is held until all else is gone
 	return api.UninstallPlan{Items: l.items}
 }
 
@@ -50,6 +51,9 @@ type lister struct {
 	o     Options
 	items []api.UninstallItem
 }
+
+// lockFile is what a running daemon holds locked.
+func (o Options) lockFile() string { return filepath.Join(o.Folders.State, home.LockFile) }
 
 // at is the path of something of the system's own.
 func (o Options) at(path string) string { return filepath.Join(o.Root, path) }

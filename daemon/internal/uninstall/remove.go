@@ -57,10 +57,11 @@ func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.Uninsta
 		if err != nil {
 			return r, err
 		}
-		defer lock.Release() // when all is gone; the file itself goes with its folder
+		defer lock.Release() // when all is gone
 	}
 	removed, stayed, failed := take(plan.Items)
 	r.Removed, r.Stayed, r.Failed = append(r.Removed, removed...), append(r.Stayed, stayed...), append(r.Failed, failed...)
+	_ = os.Remove(o.lockFile()) // where the plan had none, it was made here
 	if !o.IsAlone && o.OS == "linux" { // units whose files are gone are forgotten; without systemd there are none
 		_ = o.does(ctx, o.systemctl("daemon-reload"))
 	}
@@ -87,22 +88,12 @@ func failure(doing, path string, err error) api.UninstallFailure {
 	return api.UninstallFailure{Path: path, Message: api.AsError(home.Explain(err, doing, path)).Message}
 }
 
-// tidy removes the folders that are empty by now, but for the lock. What is in them
-// beside is not Fulmen's, or stays.
+// tidy removes the folders that are empty by now. What is in others is not Fulmen's, or stays.
 func (o Options) tidy() []api.UninstallFailure {
 	var failed []api.UninstallFailure
-	lock := filepath.Join(o.Folders.State, home.LockFile)
 	for _, folder := range slices.Compact([]string{o.Folders.Logs, o.Folders.State, o.Folders.Config}) {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
+		if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
 			continue
-		}
-		isLast := len(entries) == 1 && filepath.Join(folder, entries[0].Name()) == lock
-		if len(entries) > 0 && !isLast {
-			continue
-		}
-		if isLast {
-			_ = os.Remove(lock) // what holds it is this process
 		}
 		if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = append(failed, failure("remove", folder, err))

@@ -133,11 +133,21 @@ func (m *machine) left() []string {
 	return all
 }
 
+// remove takes away what is listed, and nothing else.
 func (m *machine) remove(deleteOutput bool) api.UninstallResult {
 	m.t.Helper()
-	r, err := Remove(m.t.Context(), m.Options, List(m.Options, deleteOutput))
+	before, plan := m.left(), List(m.Options, deleteOutput)
+	r, err := Remove(m.t.Context(), m.Options, plan)
 	if err != nil {
 		m.t.Fatal(err)
+	}
+	for _, path := range before {
+		isListed := slices.ContainsFunc(plan.Items, func(i api.UninstallItem) bool {
+			return i.Stays == "" && strings.HasPrefix(m.root+path+"/", i.Path+"/")
+		})
+		if m.has(path) == isListed {
+			m.t.Errorf("%s is listed: %v, and there: %v", path, isListed, m.has(path))
+		}
 	}
 	return r
 }
