@@ -294,14 +294,14 @@ func TestWhatHelps(t *testing.T) {
 		{"a device is lent", func(d *scenario, p *api.Placement) {
 			d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUNone, PortNumbers: []api.PortNumber{1}}}
 		}, []string{"Use --backend ring.", "mac-0 <-> mac-1: the RDMA device of port 1 of mac-1 is lent to job j00000002. Wait for the job that holds it."}},
-		{"no JACCL", func(d *scenario, p *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, []string{"Use --backend ring.", "MLX on mac-1 has no jaccl. Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none."}},
-		{"no MLX", func(d *scenario, p *api.Placement) { d.nodes[1].MLX.Missing = true }, []string{"Use --backend ring.", "The program's Python finds no MLX on mac-1. Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv."}},
+		{"no JACCL", func(d *scenario, p *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, []string{"Use --backend ring.", "MLX on mac-1 has no jaccl. Run jobs with --backend ring (placement.backend in a file), or install an MLX with JACCL there; its packages for Linux have none."}},
+		{"no MLX", func(d *scenario, p *api.Placement) { d.nodes[1].MLX.Missing = true }, []string{"Use --backend ring.", "The program's Python finds no MLX on mac-1. Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv (program.environment in a file)."}},
 		{"old MLX in a ring", func(d *scenario, p *api.Placement) {
 			d.nodes[1].MLX.Version, p.Backend = "0.32.2", api.BackendJACCLRing
 		}, []string{"Use --backend jaccl.", "Use --backend ring.", "MLX on mac-1 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4. Update MLX to 0.32.4 or later."}},
 		{"two versions", func(d *scenario, p *api.Placement) {
 			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4"
-		}, []string{"Install the same version of MLX everywhere, or pass --allow-mixed."}},
+		}, []string{"Install the same version of MLX everywhere, or pass --allow-mixed (allow_mixed in a file)."}},
 		{"slow", func(d *scenario, p *api.Placement) { d.wires[0].gigabits = 40 }, []string{"Use --backend ring.", "mac-0 <-> mac-1: port 1 runs at 40 Gb/s, and RDMA needs more than 40. Use a Thunderbolt 5 cable in Thunderbolt 5 ports."}},
 		{"switched off", func(d *scenario, p *api.Placement) { d.wires[0].ready = false }, []string{"Use --backend ring.", "mac-0 <-> mac-1: RDMA is switched off on mac-0. Start mac-0 in Recovery and run there: rdma_ctl enable. It takes about 4 minutes."}},
 		{"not Thunderbolt 5", func(d *scenario, p *api.Placement) { d.wires, d.nodes[1].Thunderbolt5 = nil, new(false) }, nil},
@@ -561,7 +561,7 @@ func TestAllowMixed(t *testing.T) {
 	d := newScenario(2).plug(0, 1, 80)
 	d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4"
 	in := d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil)
-	is.Equal(Plan(in).Err().Data.Remedy, "Install the same version of MLX everywhere, or pass --allow-mixed.")
+	is.Equal(Plan(in).Err().Data.Remedy, "Install the same version of MLX everywhere, or pass --allow-mixed (allow_mixed in a file).")
 	in.Brief = true
 	is.Equal(len(Plan(in).Remedies), 0)
 	in.Spec.AllowMixed = true

@@ -32,7 +32,7 @@ func (s *state) specRemedies() []remedy {
 		}
 	}
 	if len(s.versions(s.all())) > 1 && s.would(func(spec *api.JobSpec) { spec.AllowMixed = true }) {
-		add(api.ReasonMLXVersionsDiffer, "allow_mixed", "Install the same version of MLX everywhere, or pass --allow-mixed.")
+		add(api.ReasonMLXVersionsDiffer, "allow_mixed", "Install the same version of MLX everywhere, or pass --allow-mixed (allow_mixed in a file).")
 	}
 	if s.in.model.counted {
 		for _, c := range s.modelRemedies() {

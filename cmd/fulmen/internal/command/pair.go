@@ -88,7 +88,7 @@ func (r *run) showCode(open api.ClusterPairResult) error {
 		}
 		w.Line("")
 		show.BigCode(w, open.Code)
-		fmt.Fprint(w, "\nOn the other Mac: fulmen join\nIts people can then run programs here only as an account that you name: fulmen users map\nCtrl-C withdraws the code.\n\n")
+		fmt.Fprint(w, "\nOn the other Mac: fulmen join (if it finds no Mac: fulmen join ADDRESS, with an address of this one)\nIts people can then run programs here only as an account that you name: fulmen users map\nCtrl-C withdraws the code.\n\n")
 	})
 }
 

@@ -71,7 +71,7 @@ func TestRunEndsWithTheStatusOfTheJob(t *testing.T) {
 		}, 137, "fulmen: Rank 1 on mac-mini: mac-mini had no memory left.\n  Ask for more memory a rank, or use more nodes. See: fulmen job logs j4k2m9xq7 --rank 1\n"},
 		"it could not be started": {api.JobFailed, 127, func(j *api.Job) {
 			j.Reason, j.Message, j.Attempts = api.ReasonProgramMissing, "train.py is not on mac-mini.", nil
-		}, 127, "fulmen: train.py is not on mac-mini.\n  Copy it there, or pass --sync. See: fulmen job show j4k2m9xq7\n"},
+		}, 127, "fulmen: train.py is not on mac-mini.\n  Copy it there, or pass --sync (program.sync in a file). See: fulmen job show j4k2m9xq7\n"},
 		"it was lost": {api.JobFailed, 125, func(j *api.Job) {
 			j.Reason, j.Message = api.ReasonNodeLost, "mac-mini was lost."
 		}, 125, "fulmen: mac-mini was lost.\n  See: fulmen nodes\n"},

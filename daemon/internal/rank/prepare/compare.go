@@ -89,7 +89,7 @@ func difference(p string, nodes map[string][]string) api.Cause {
 	return api.Cause{
 		Reason: reasonOf(p), Subject: p,
 		Message: fmt.Sprintf("%s is %s.", title(p), strings.Join(reports, ", ")),
-		Remedy:  fmt.Sprintf("Install %s %s on %s, or pass --allow-mixed.", title(p), versions[0], list(others)),
+		Remedy:  fmt.Sprintf("Install %s %s on %s, or pass --allow-mixed (allow_mixed in a file).", title(p), versions[0], list(others)),
 	}
 }
 

@@ -22,7 +22,7 @@ func answer(node api.NodeID, versions string, problems ...api.Cause) api.Preflig
 }
 
 func TestCompare(t *testing.T) {
-	gone := api.Cause{Reason: api.ReasonProgramMissing, Subject: "/w/train.py", Message: "/w/train.py is not there.", Remedy: "Copy it there, or pass --sync."}
+	gone := api.Cause{Reason: api.ReasonProgramMissing, Subject: "/w/train.py", Message: "/w/train.py is not there.", Remedy: "Copy it there, or pass --sync (program.sync in a file)."}
 	full := api.Cause{Reason: api.ReasonDiskFull, Subject: "/w", Message: "The disk with /w is full.", Remedy: "Free some space."}
 	for _, test := range []struct {
 		name    string
@@ -35,11 +35,11 @@ func TestCompare(t *testing.T) {
 		{"one alone", []api.Preflight{answer("a", "python=3.12.1")}, false, nil},
 		{"mlx", []api.Preflight{answer("a", "python=3.12.1 mlx=0.31.0"), answer("b", "python=3.12.1 mlx=0.32.4"), answer("c", "python=3.12.1 mlx=0.32.4")}, false, []api.Cause{{
 			Reason: api.ReasonMLXVersionsDiffer, Subject: "mlx", Message: "MLX is 0.32.4 on b and c, 0.31.0 on a.",
-			Remedy: "Install MLX 0.32.4 on a, or pass --allow-mixed.",
+			Remedy: "Install MLX 0.32.4 on a, or pass --allow-mixed (allow_mixed in a file).",
 		}}},
 		{"python and none of mlx_lm", []api.Preflight{answer("a", "python=3.12.1 mlx=1 mlx_lm=0.30.0"), answer("b", "python=3.9.6 mlx=1"), answer("c", "python=3.9.6 mlx=1")}, false, []api.Cause{
-			{Reason: api.ReasonPythonVersionsDiffer, Subject: "python", Message: "Python is 3.9.6 on b and c, 3.12.1 on a.", Remedy: "Install Python 3.9.6 on a, or pass --allow-mixed."},
-			{Reason: api.ReasonPackageVersionsDiffer, Subject: "mlx_lm", Message: "mlx-lm is 0.30.0 on a, missing on b and c.", Remedy: "Install mlx-lm 0.30.0 on b and c, or pass --allow-mixed."},
+			{Reason: api.ReasonPythonVersionsDiffer, Subject: "python", Message: "Python is 3.9.6 on b and c, 3.12.1 on a.", Remedy: "Install Python 3.9.6 on a, or pass --allow-mixed (allow_mixed in a file)."},
+			{Reason: api.ReasonPackageVersionsDiffer, Subject: "mlx_lm", Message: "mlx-lm is 0.30.0 on a, missing on b and c.", Remedy: "Install mlx-lm 0.30.0 on b and c, or pass --allow-mixed (allow_mixed in a file)."},
 		}},
 		{"allowed", []api.Preflight{answer("a", "mlx=1"), answer("b", "mlx=2", gone)}, true, []api.Cause{
 			{Reason: gone.Reason, Subject: gone.Subject, Message: "b: /w/train.py is not there.", Remedy: gone.Remedy},

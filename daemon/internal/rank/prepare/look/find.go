@@ -94,12 +94,12 @@ func (f *finder) findVersions() {
 		return
 	}
 	if err := f.checkPython(path); err != nil {
-		f.a.problem(api.ReasonInterpreterMissing, path, "Name a python3 with --python.", err.Error()+".")
+		f.a.problem(api.ReasonInterpreterMissing, path, "Name a python3 with --python (program.interpreter in a file).", err.Error()+".")
 		return
 	}
 	python, err := askPython(f.Request, path)
 	if err != nil {
-		f.a.problem(api.ReasonInterpreterMissing, path, "Name another with --python.", sentence(err.Error())+".")
+		f.a.problem(api.ReasonInterpreterMissing, path, "Name another with --python (program.interpreter in a file).", sentence(err.Error())+".")
 		return
 	}
 	f.a.Python = &python
@@ -117,7 +117,7 @@ func (f *finder) cannot(path string, err error, gone api.Reason) {
 	}
 	switch {
 	case errors.Is(err, errPlaceholder):
-		f.a.problem(gone, path, "Install Python there, or name another with --python.",
+		f.a.problem(gone, path, "Install Python there, or name another with --python (program.interpreter in a file).",
 			fmt.Sprintf("%s cannot be used: %s.", path, err))
 	case missing(err):
 		f.a.problem(gone, path, "", fmt.Sprintf("%s is not there.", path))

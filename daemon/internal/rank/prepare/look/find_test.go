@@ -185,7 +185,7 @@ func TestOnlyAPythonIsAsked(t *testing.T) {
 			is.Equal(len(a.Problems), 1)
 			is.Equal(a.Problems[0].Reason, api.ReasonInterpreterMissing)
 			is.Equal(a.Problems[0].Message, at(test.refused))
-			is.Equal(a.Problems[0].Remedy, "Name a python3 with --python.")
+			is.Equal(a.Problems[0].Remedy, "Name a python3 with --python (program.interpreter in a file).")
 		})
 	}
 }
