@@ -79,6 +79,16 @@ class Pin:
     def label(self):
         return f"{self.name} {self.version}"
 
+    def runs_on(self):
+        """What tells pip for which system and Python it is."""
+        flags = [word for tag in self.system.split(".") for word in ("--platform", tag)]
+        cp = re.fullmatch(r"cp3(\d+)", self.python)
+        if cp:
+            return (*flags, "--implementation", "cp", "--python-version", f"3.{cp[1]}", "--abi", self.abi)
+        # What is in such a wheel does not depend on Python, but pip would still hold this Python, which can be
+        # older (3.9 comes with Xcode), against what the wheel says it needs.
+        return (*flags, "--python-version", "3.12")
+
 
 def read_pins():
     pins = []
@@ -104,45 +114,47 @@ def sha256(path):
     return digest.hexdigest()
 
 
-def fetch(pin):
-    """The wheel's file in the cache, downloaded if need be; its hash is checked every time it is used."""
-    path = WHEELS / pin.filename
-    if path.exists() and sha256(path) == pin.sha256:
-        return path
-    path.unlink(missing_ok=True)
+def fetch(pins):
+    """The wheels' files in the cache, downloaded if need be; their hashes are checked every time they are used.
+    What runs on the same machines and Pythons is downloaded together: each pip takes a second to start."""
+    missing = {}
+    for pin in pins:
+        path = WHEELS / pin.filename
+        if path.exists() and sha256(path) == pin.sha256:
+            continue
+        path.unlink(missing_ok=True)
+        missing.setdefault(pin.runs_on(), []).append(pin)
+    for flags, group in missing.items():
+        download(flags, group)
+    return [WHEELS / pin.filename for pin in pins]
+
+
+def download(flags, pins):
     WHEELS.mkdir(parents=True, exist_ok=True)
-    say(f"fetching {pin.label()}")
+    labels = ", ".join(pin.label() for pin in pins)
+    say(f"fetching {labels}")
     command = [
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-        "--only-binary=:all:", "--no-cache-dir", "--dest", str(WHEELS),
+        "--only-binary=:all:", "--no-cache-dir", "--dest", str(WHEELS), *flags, *(f"{pin.name}=={pin.version}" for pin in pins),
     ]
-    for tag in pin.system.split("."):
-        command += ["--platform", tag]
-    cp = re.fullmatch(r"cp3(\d+)", pin.python)
-    if cp:
-        command += ["--implementation", "cp", "--python-version", f"3.{cp[1]}", "--abi", pin.abi]
-    else:
-        # What is in such a wheel does not depend on Python, but pip would still hold this Python, which can be
-        # older (3.9 comes with Xcode), against what the wheel says it needs.
-        command += ["--python-version", "3.12"]
-    command.append(f"{pin.name}=={pin.version}")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_DEADLINE_S)
     except subprocess.TimeoutExpired:
-        raise Problem(f"{pin.label()} did not arrive in {DOWNLOAD_DEADLINE_S // 60} minutes. Check the network, then run make again.")
-    if done.returncode != 0 or not path.exists():
-        raise Problem(f"{pin.label()} could not be downloaded. Check the network, then run make again. pip said:\n{done.stderr.strip()}")
-    actual = sha256(path)
-    if actual != pin.sha256:
-        path.unlink()
-        raise Problem(
-            f"{pin.label()}: the downloaded file is not the one that Fulmen was tested with.\n"
-            f"  expected sha256 {pin.sha256}\n"
-            f"  got      sha256 {actual}\n"
-            "It was deleted and nothing of it was used. Run make again; if it happens again, somebody changed the\n"
-            "package or the connection, and the cause must be found before the hash in cmd/internal/deps/pins.txt is changed."
-        )
-    return path
+        raise Problem(f"{labels} did not arrive in {DOWNLOAD_DEADLINE_S // 60} minutes. Check the network, then run make again.")
+    for pin in pins:
+        path = WHEELS / pin.filename
+        if done.returncode != 0 or not path.exists():
+            raise Problem(f"{labels} could not be downloaded. Check the network, then run make again. pip said:\n{done.stderr.strip()}")
+        actual = sha256(path)
+        if actual != pin.sha256:
+            path.unlink()
+            raise Problem(
+                f"{pin.label()}: the downloaded file is not the one that Fulmen was tested with.\n"
+                f"  expected sha256 {pin.sha256}\n"
+                f"  got      sha256 {actual}\n"
+                "It was deleted and nothing of it was used. Run make again; if it happens again, somebody changed the\n"
+                "package or the connection, and the cause must be found before the hash in cmd/internal/deps/pins.txt is changed."
+            )
 
 
 def unpack(wheels, target, without=None):
@@ -154,7 +166,7 @@ def unpack(wheels, target, without=None):
     mark = target / ".wheels"
     if mark.exists() and mark.read_text() == stamp:
         return False
-    files = [fetch(pin) for pin in wheels]
+    files = fetch(wheels)
     fresh = target.with_name(target.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     for file in files:

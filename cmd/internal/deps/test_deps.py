@@ -96,9 +96,9 @@ class Deps(unittest.TestCase):
     def test_spoiled_cache_is_fetched_again(self):
         path = self.wheel()
         pin = self.pin(path)
-        deps.fetch(pin)
+        deps.fetch([pin])
         (deps.WHEELS / path.name).write_bytes(b"half of it")
-        self.assertEqual(deps.sha256(deps.fetch(pin)), pin.sha256)
+        self.assertEqual(deps.sha256(deps.fetch([pin])[0]), pin.sha256)
 
     def test_changed_pin_replaces_the_folder(self):
         target = self.folder / "thing"
@@ -129,7 +129,7 @@ class Deps(unittest.TestCase):
 
     def test_missing_package(self):
         with self.assertRaises(deps.Problem) as stopped:
-            deps.fetch(deps.Pin(f"mlx linux-x86_64 nothing 9.9 py3-none-any {'0' * 64}"))
+            deps.fetch([deps.Pin(f"mlx linux-x86_64 nothing 9.9 py3-none-any {'0' * 64}")])
         self.assertIn("nothing 9.9 could not be downloaded", str(stopped.exception))
 
     def test_links_in_wheels_are_refused(self):

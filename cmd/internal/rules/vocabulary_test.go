@@ -3,12 +3,14 @@ package rules
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // phrase is something that no file of the repository says.
 type phrase struct {
+	words   []string // in small letters: one of them is in all that the pattern finds, and is found sooner
 	pattern *regexp.Regexp
 	allowed func(match string) bool // nil: never
 	what    string
@@ -34,30 +36,31 @@ var vocabularyExempt = map[string]bool{
 }
 
 func phrases() []phrase {
-	var names []string
+	var names, quoted []string
 	for _, h := range hosts {
-		names = append(names, regexp.QuoteMeta(h[0]+h[1]))
+		names = append(names, h[0]+h[1])
+		quoted = append(quoted, regexp.QuoteMeta(h[0]+h[1]))
 	}
 	return []phrase{
 		{
-			pattern: regexp.MustCompile(`(?i)\b(?:` + strings.Join(names, "|") + `)\b`),
-			what:    "names a package registry", remedy: "leave the host to the tool's own configuration, so that mirrors work",
+			words: names, pattern: regexp.MustCompile(`(?i)\b(?:` + strings.Join(quoted, "|") + `)\b`),
+			what: "names a package registry", remedy: "leave the host to the tool's own configuration, so that mirrors work",
 		}, {
-			pattern: regexp.MustCompile(`--(?:extra-)?index-url[= ]+['"]?https?://\S+`),
-			what:    "names a package index", remedy: "leave the index to the tool's own configuration, so that mirrors work",
+			words: []string{"index-url"}, pattern: regexp.MustCompile(`--(?:extra-)?index-url[= ]+['"]?https?://\S+`),
+			what: "names a package index", remedy: "leave the index to the tool's own configuration, so that mirrors work",
 		}, {
-			pattern: regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:,\[])/(?:work|root)/[\w.-]+`),
-			what:    "names a path of one machine", remedy: "make the path relative to the repository or to the user's home",
+			words: []string{"/work/", "/root/"}, pattern: regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:,\[])/(?:work|root)/[\w.-]+`),
+			what: "names a path of one machine", remedy: "make the path relative to the repository or to the user's home",
 		}, {
-			pattern: regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:,\[])/(?:home|Users)/[A-Za-z][\w.-]*`),
+			words: []string{"/home/", "/users/"}, pattern: regexp.MustCompile(`(?:^|[\s"'` + "`" + `(=:,\[])/(?:home|Users)/[A-Za-z][\w.-]*`),
 			allowed: func(m string) bool { return exampleUsers[path.Base(m)] },
 			what:    "names a person's home folder", remedy: "use the user's home, or one of the example users of cmd/internal/rules/vocabulary_test.go",
 		}, {
-			pattern: regexp.MustCompile(`(?i)\bissues? (?:#|no\.? ?|number )?\d+\b|\bissue #|\b(?:this|the) ticket\b|\b(?:helper|sub-?|coding) ?agents?\b|\b(?:coding|agent|chat|work) session\b|\bco-authored-by\b`),
-			what:    "speaks of how the work is organised", remedy: "say what the product does and why, which lasts longer",
+			words: []string{"issue", "ticket", "agent", "session", "authored"}, pattern: regexp.MustCompile(`(?i)\bissues? (?:#|no\.? ?|number )?\d+\b|\bissue #|\b(?:this|the) ticket\b|\b(?:helper|sub-?|coding) ?agents?\b|\b(?:coding|agent|chat|work) session\b|\bco-authored-by\b`),
+			what: "speaks of how the work is organised", remedy: "say what the product does and why, which lasts longer",
 		}, {
-			pattern: regexp.MustCompile(`\bshared/(?:[A-Z][A-Z-]+\.md|fixtures|hooks)\b|\b(?:Claude|ChatGPT|Copilot|Anthropic|OpenAI Codex)\b|\bCEO\b`),
-			what:    "speaks of how the work is organised", remedy: "say what the product does and why, which lasts longer",
+			words: []string{"shared/", "claude", "chatgpt", "copilot", "anthropic", "codex", "ceo"}, pattern: regexp.MustCompile(`\bshared/(?:[A-Z][A-Z-]+\.md|fixtures|hooks)\b|\b(?:Claude|ChatGPT|Copilot|Anthropic|OpenAI Codex)\b|\bCEO\b`),
+			what: "speaks of how the work is organised", remedy: "say what the product does and why, which lasts longer",
 		},
 	}
 }
@@ -75,7 +78,11 @@ func checkVocabulary(t *Tree) ([]Problem, error) {
 			return nil, err
 		}
 		for _, l := range lines {
+			small := strings.ToLower(l.text)
 			for _, p := range all {
+				if !slices.ContainsFunc(p.words, func(word string) bool { return strings.Contains(small, word) }) {
+					continue
+				}
 				for _, m := range p.pattern.FindAllString(l.text, -1) {
 					if p.allowed == nil || !p.allowed(m) {
 						out = append(out, Problem{

@@ -45,7 +45,7 @@ type step struct {
 	packages []string
 }
 
-// steps gives both lines of steps. One processor for each test under the race
+// steps gives both lines of steps, which take as long. One processor for each test under the race
 // detector: a bubble of testing/synctest has one race context for its timers, and
 // Go's detector dies where two threads use it at once (golang/go#78156). Which
 // accesses are ordered does not depend on how many there are.
@@ -53,11 +53,13 @@ func steps(p parted) (left, right []step) {
 	left = []step{{"race", "under the race detector", []string{"-race", "-cpu=1", "-short", undebugged}, early(p.raced)}}
 	if runtime.GOOS == "linux" {
 		// The sanitizer is for what is C; it would have all that the daemon is made of compiled once more.
-		left = append(left, step{"darwinsim", "over simulated frameworks", []string{"-asan", "-tags=darwinsim", undebugged}, []string{"fulmen/native/darwin", "fulmen/native/darwin/simmac"}},
+		// What is Go is compiled for it as quickly as can be.
+		left = append(left, step{"darwinsim", "over simulated frameworks", []string{"-asan", "-tags=darwinsim", undebugged + " -l"}, []string{"fulmen/native/darwin", "fulmen/native/darwin/simmac"}},
 			step{"darwinsim", "over simulated frameworks", []string{"-tags=darwinsim", "-run=OverDarwin|Benchmarks"}, []string{"fulmen/daemon/internal/rdma", "fulmen/daemon/internal/facts", "fulmen/daemon/internal/model/inventory"}})
 	}
 	all := "-run=^(" + strings.Join(p.tests, "|") + ")$"
-	return left, []step{{"plain", "plain", nil, early(p.plain)}, {"plain", "in full", []string{all}, early(p.again)}}
+	left = append(left, step{"plain", "in full", []string{all}, early(p.again)})
+	return left, []step{{"plain", "plain", nil, early(p.plain)}}
 }
 
 // early gives the packages with those that take longest at the head.

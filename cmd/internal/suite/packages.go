@@ -45,7 +45,7 @@ func list() ([]unit, error) {
 // isOutside reports whether little of the product runs in a package's tests: they are of
 // the tools of this repository, or drive programs.
 func isOutside(pkg string) bool {
-	drivers := []string{"fulmen/daemon/e2e", "fulmen/cmd/fulmen", "fulmen/cmd/fulmen/internal/demo"}
+	drivers := []string{"fulmen/daemon/e2e", "fulmen/cmd/fulmen", "fulmen/cmd/fulmen/internal/demo", "fulmen/assets/dashboard/browser"}
 	return strings.HasPrefix(pkg, "fulmen/cmd/internal/") || slices.Contains(drivers, pkg)
 }
 

@@ -211,7 +211,9 @@ func (d *drawnCluster) wantTabs(s screenTexts) {
 			s.add("Its id: "+p.Peer.Display(), "menu pending:%s:id", p.Peer)
 		}
 	}
-	count := func(name string, n int, what string) string { return name + either(n > 0, fmt.Sprintf(" %d %s", n, what), "") }
+	count := func(name string, n int, what string) string {
+		return name + either(n > 0, fmt.Sprintf(" %d %s", n, what), "")
+	}
 	s.add(strings.Join([]string{"Cluster", count("Jobs", running, "running"), "Instances", count("Models", len(d.copies), "being copied"), count("Health", problems, "open"), count("Pairing", asking, "asking"), "Events", "Settings"}, "\n"), "page tabs")
 	s.add(either(problems > 0, fmt.Sprintf("(%d) ", problems), "")+"SIMULATED – Cluster – Fulmen", "page title")
 	if asking > 0 {
