@@ -42,7 +42,7 @@ export function overWords(kinds: readonly api.LinkKind[]): string {
 export class Copies {
   #own = $state.raw<ReadonlyMap<string, Copy>>(new Map());
   #others = $state.raw<readonly api.ModelCopying[]>([]);
-  /** Counts those that have ended, however they did. */
+  /** Counts those that have ended: of its own well, of others somehow. */
   ended = $state(0);
   readonly all = $derived.by<ReadonlyMap<string, Copy>>(() => {
     const all = new Map(this.#own);
@@ -67,7 +67,7 @@ export class Copies {
   /** What is copied now. */
   take(copies: readonly api.ModelCopying[]): void {
     const names = new Set(copies.map(nameOf));
-    if (this.#others.some((one) => !names.has(nameOf(one)))) this.ended++;
+    if (this.#others.some((one) => !names.has(nameOf(one)) && !this.#own.has(nameOf(one)))) this.ended++;
     this.#others = copies;
   }
 
@@ -77,7 +77,7 @@ export class Copies {
     const set = (change: Partial<Copy>) => {
       const before: Copy = this.#own.get(name) ?? { from, at: 0, done: false };
       this.#own = new Map(this.#own).set(name, { ...before, ...change, at: this.#now() });
-      if (change.done) this.ended++;
+      if (change.done && change.error === undefined) this.ended++;
     };
     set({ from, progress: undefined, first: undefined, error: undefined, done: false });
     const stop = this.#client.watch("model.copy", { model: model.model, ...(from === undefined ? {} : { node: from }), ...(model.revision === undefined ? {} : { revision: model.revision }) }, {
