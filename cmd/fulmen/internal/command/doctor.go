@@ -63,7 +63,7 @@ func (r *run) doctor(ctx context.Context) api.DaemonDoctorResult {
 			return err
 		}
 		r.keepAddress(ctx, c, info)
-		add(yes("daemon", "The daemon runs and answers (version %s, pid %d); other Macs reach it at TCP port %d.", info.Version, info.PID, info.PeerPort))
+		add(yes("daemon", "The daemon runs and answers (version %s, pid %d, port %d for other Macs).", info.Version, info.PID, info.PeerPort))
 		add(socketCheck(info.Socket), skewCheck(r.Version, info.Version, c.Skew()), r.fileCheck(info))
 		add(nodeChecks(ctx, c, info)...)
 		if own, err := client.Call[api.DaemonDoctorResult](ctx, c, "daemon.doctor", nil); err == nil {

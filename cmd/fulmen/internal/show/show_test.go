@@ -30,7 +30,7 @@ func screens(t *testing.T) map[string]func(*Page) {
 	bare := Status{Nodes: api.NodeListResult{Nodes: []api.NodeView{{Node: mini, Self: true}}}}
 	measured := api.Measurement{Items: []api.MeasureItem{{Document: api.Key{Node: studio, Kind: api.KindGPUProfile}, State: api.MeasureDone}}}
 	checks := []api.DoctorCheck{
-		{Check: "daemon", Answer: api.AnswerYes, Text: "The daemon runs and answers (version 1.0.0, pid 512)."},
+		{Check: "daemon", Answer: api.AnswerYes, Text: "The daemon runs and answers (version 1.0.0, pid 512, port 7732 for other Macs)."},
 		{Check: "blas", Answer: api.AnswerUnknown, Reason: api.ReasonNotMeasured, Text: "It is not known which BLAS MLX uses until the GPU is measured.", Remedy: "Measure it with: fulmen measure gpu"},
 		{Check: "health", Answer: api.AnswerNo, Reason: api.ReasonAPIPortTaken, Text: "Another program holds the API's port.", Remedy: "Scripts find the port in use in api.json."},
 	}
