@@ -459,5 +459,11 @@ func TestAnAddressThatStandsBy(t *testing.T) {
 		is.Equal(a.at(b, "en0", api.PathActive, api.PathStandby), []string{"10.0.0.2"})
 		is.Equal(b.at(a, "en0", api.PathActive, api.PathStandby), []string{"10.0.0.1"})
 		is.True(slices.Contains(a.changes(), "en0 failed"))
+
+		// What answered there just before is noted only now.
+		b.mu.Lock()
+		b.standByLocked(b.peerLocked(a.id.Node), place{"en0", "en0"}, Path{Interface: "en0", PeerInterface: "en0", Address: netip.AddrPortFrom(second[0], api.PeerPort)})
+		b.mu.Unlock()
+		is.Equal(b.at(a, "en0", api.PathActive, api.PathStandby), []string{"10.0.0.1"})
 	})
 }

@@ -29,8 +29,13 @@ func (p *peer) allLocked() []Path {
 }
 
 // standByLocked notes an address that has answered, and has no connection for packets of its
-// own: another one serves its interfaces, or there are as many as there may be.
+// own: another one serves its interfaces, or there are as many as there may be. One that the
+// peer does not have any more may have answered just before.
 func (t *Transport) standByLocked(p *peer, at place, path Path) {
+	isPath := func(c Candidate) bool { return c.Address.Addr() == path.Address.Addr() }
+	if len(p.candidates) > 0 && !slices.ContainsFunc(p.candidates, isPath) {
+		return
+	}
 	if serving := p.known[at]; !path.Address.Addr().Is4() || serving.State == api.PathActive && serving.Address == path.Address {
 		return
 	}
