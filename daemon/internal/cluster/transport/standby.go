@@ -28,12 +28,17 @@ func (p *peer) allLocked() []Path {
 	return slices.AppendSeq(slices.Collect(maps.Values(p.known)), maps.Values(p.standby))
 }
 
+// isCandidate reports whether a path leads to an address at which the peer may be reached, as
+// was said last.
+func (p *peer) isCandidate(path Path) bool {
+	return slices.ContainsFunc(p.candidates, func(c Candidate) bool { return c.Address.Addr() == path.Address.Addr() })
+}
+
 // standByLocked notes an address that has answered, and has no connection for packets of its
 // own: another one serves its interfaces, or there are as many as there may be. One that the
 // peer does not have any more may have answered just before.
 func (t *Transport) standByLocked(p *peer, at place, path Path) {
-	isPath := func(c Candidate) bool { return c.Address.Addr() == path.Address.Addr() }
-	if len(p.candidates) > 0 && !slices.ContainsFunc(p.candidates, isPath) {
+	if len(p.candidates) > 0 && !p.isCandidate(path) {
 		return
 	}
 	if serving := p.known[at]; !path.Address.Addr().Is4() || serving.State == api.PathActive && serving.Address == path.Address {

@@ -211,13 +211,11 @@ func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
 		a.forgive()
 	}
 	for at, path := range p.known {
-		if path.State == api.PathFailed && !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Address.Addr() == path.Address.Addr() }) {
+		if path.State == api.PathFailed && !p.isCandidate(path) {
 			delete(p.known, at)
 		}
 	}
-	t.dropLocked(p, api.ReasonAddressLost, func(at Path) bool {
-		return !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Address.Addr() == at.Address.Addr() })
-	})
+	t.dropLocked(p, api.ReasonAddressLost, func(at Path) bool { return !p.isCandidate(at) })
 	t.mu.Unlock()
 	t.wake.Wake()
 }
