@@ -126,13 +126,9 @@ func run(ctx context.Context, out io.Writer, only []string) error {
 	}
 	var both sync.WaitGroup
 	var fails [2]error
-	both.Go(func() { fails[0] = each(ctx, r, left) })
-	both.Go(func() {
-		if len(right) > 0 {
-			fails[1] = fetch(ctx)
-		}
-		fails[1] = errors.Join(fails[1], each(ctx, r, right))
-	})
+	fetched := sync.OnceValue(func() error { return fetch(ctx) })
+	both.Go(func() { fails[0] = each(ctx, r, left, fetched) })
+	both.Go(func() { fails[1] = each(ctx, r, right, fetched) })
 	both.Wait()
 	took := since(before)
 	r.slowest(took)
@@ -155,10 +151,13 @@ func fetch(ctx context.Context) error {
 	return nil
 }
 
-// each runs steps one after the other, all of them.
-func each(ctx context.Context, r *report, steps []step) error {
+// each runs steps one after the other, all of them, the plain ones once what they need is fetched.
+func each(ctx context.Context, r *report, steps []step, fetched func() error) error {
 	var failed []error
 	for _, s := range steps {
+		if s.part == "plain" {
+			failed = append(failed, fetched())
+		}
 		args := slices.Concat([]string{"test", "-json", "-vet=off", "-timeout=20m"}, s.flags, s.packages)
 		c := command(ctx, "go", args...)
 		c.Stdout = nil
