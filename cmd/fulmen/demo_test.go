@@ -82,6 +82,13 @@ func TestDemo(t *testing.T) {
 	is.True(strings.Contains(string(out), "\nall_sum of float32 by 2 ranks over ring. SIMULATED.\n"))
 	is.Equal(len(belonging(t, tmp)), 0)
 
+	// Without a cable between them its job runs over a network, which is asked for.
+	out, err = demo(ctx, dir, tmp, "networks", "--once").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	is.True(strings.Contains(string(out), " ranks over ring. SIMULATED.\n"))
+
 	// In the middle of the job.
 	cmd := demo(ctx, dir, tmp, "two-studios")
 	problems, err := cmd.StderrPipe()
@@ -96,13 +103,13 @@ func TestDemo(t *testing.T) {
 	is.NoErr(cmd.Wait()) // the end that was asked for
 	is.Equal(len(belonging(t, tmp)), 0)
 
-	whole := func(scenario string) *exec.Cmd {
-		cmd := demo(ctx, dir, tmp, scenario)
+	whole := func() *exec.Cmd {
+		cmd := demo(ctx, dir, tmp, "two-studios")
 		stdout, err := cmd.StdoutPipe()
 		is.NoErr(err)
 		is.NoErr(cmd.Start())
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if strings.Contains(lines.Text(), " ranks over ring. SIMULATED.") {
+			if strings.Contains(lines.Text(), "by 2 ranks over ring") {
 				go func() {
 					for lines.Scan() { // so that it never waits for a reader
 					}
@@ -113,8 +120,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal("the cluster did not become whole")
 		return nil
 	}
-	// Without a cable between the Macs the job runs over a network, which is asked for.
-	cmd = whole("networks")
+	cmd = whole()
 	is.NoErr(cmd.Process.Signal(os.Interrupt))
 	is.NoErr(cmd.Wait()) // the end that was asked for
 	is.Equal(len(belonging(t, tmp)), 0)
@@ -122,7 +128,7 @@ func TestDemo(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(left), 0)
 
-	cmd = whole("two-studios")
+	cmd = whole()
 	running := slices.DeleteFunc(belonging(t, tmp), func(line string) bool { return strings.Contains(line, "fulmen-shim look") })
 	is.True(len(running) == 3 || runtime.GOOS != "linux") // the world and two daemons
 	is.NoErr(cmd.Process.Signal(syscall.SIGKILL))

@@ -65,7 +65,7 @@ func TestFlag(t *testing.T) {
 		args         []string
 		good         bool
 	}{
-		{"with", "1 1\n", []string{goflags.Flag(), "-ldflags", "-s -w"}, true},
+		{"with", "1 1\n", []string{goflags.Flag(), "-trimpath", "-ldflags", "-s -w"}, true},
 		{"without", "0 0\n", nil, false},
 		{"with the other package not optimised", "1 0\n", []string{"-gcflags=small/kit=-N"}, false},
 	} {
