@@ -61,7 +61,8 @@ func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.Uninsta
 	}
 	removed, stayed, failed := take(plan.Items)
 	r.Removed, r.Stayed, r.Failed = append(r.Removed, removed...), append(r.Stayed, stayed...), append(r.Failed, failed...)
-	_ = os.Remove(o.lockFile())        // where the plan had none, it was made here
+	// Where the plan had no lock, it was made here.
+	_ = os.Remove(o.lockFile())
 	if !o.IsAlone && o.OS == "linux" { // units whose files are gone are forgotten; without systemd there are none
 		_ = o.does(ctx, o.systemctl("daemon-reload"))
 	}
