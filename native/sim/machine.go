@@ -23,9 +23,11 @@ func (w *World) memory(m *mac) *native.Memory {
 	f := &native.Memory{Pressure: m.spec.Pressure}
 	if m.spec.MemoryBytes != 0 {
 		f.TotalBytes = new(m.spec.MemoryBytes)
-		f.UsedBytes = new(m.spec.UsedBytes)
-		// By the definitions of the two: what is used cannot be had.
-		f.AvailableBytes = new(m.spec.MemoryBytes - m.spec.UsedBytes)
+		if m.spec.UsedBytes != 0 {
+			f.UsedBytes = new(m.spec.UsedBytes)
+			// By the definitions of the two: what is used cannot be had.
+			f.AvailableBytes = new(m.spec.MemoryBytes - m.spec.UsedBytes)
+		}
 	}
 	if m.spec.GPUWorkingSetBytes != 0 {
 		f.GPUWorkingSetBytes = new(m.spec.GPUWorkingSetBytes)

@@ -145,6 +145,10 @@ func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 	is.Equal(s.Identity.Unknown["chip"], native.ReasonNotInScenario)
 	is.Equal(s.Memory.Unknown["wired_bytes"], native.ReasonNotInScenario)
 	is.Equal(*s.Memory.AvailableBytes, int64(112<<30))
+	silent := cluster(1)
+	silent.Macs[0].UsedBytes = 0
+	memory := newBench(t, silent).snapshot("a").Memory
+	is.Equal([]native.Reason{memory.Unknown["used_bytes"], memory.Unknown["available_bytes"]}, []native.Reason{native.ReasonNotInScenario, native.ReasonNotInScenario})
 	b.do("set a.battery 0.25")
 	is.Equal(*b.snapshot("a").System.BatteryRatio, 0.25)
 	is.Equal(b.snapshot("a").System.Unknown["system_power_watts"].Key(), native.ReasonNotInScenario.Key()) // never made up
