@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string
 	}{
-		{notRunning(), "fulmen: Fulmen is not running.\n  Start it with: fulmend\n"},
+		{notRunning(), "fulmen: Fulmen is not running.\n  Start it with: fulmen install. Only for now: fulmend\n"},
 		{lost, "fulmen: The connection to the daemon was lost.\n  See: fulmen doctor\n"},
 		{api.NewError(api.ReasonNotBuiltYet, "node.watch"), "fulmen: The running daemon is too old for this command.\n  Update Fulmen, then run: fulmen restart\n"},
 		{fmt.Errorf("%w [secret]", many), "fulmen: Two links are in the way.\n  a is slow\\x1b[2J\n  b is slow\n"},

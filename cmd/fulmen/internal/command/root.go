@@ -147,7 +147,7 @@ func (exited) Error() string { return "failed" }
 
 // notRunning is a daemon that was not found.
 func notRunning() *api.Error {
-	return advised(api.Errorf(api.ReasonNoDaemon, "", "Fulmen is not running."), howToStart)
+	return advised(api.Errorf(api.ReasonNoDaemon, "", "Fulmen is not running."), "Start it with: fulmen install. Only for now: fulmend")
 }
 
 // advised is an error with what to do about it.
@@ -156,9 +156,6 @@ func advised(e *api.Error, remedy string) *api.Error {
 	out.Data.Remedy = remedy
 	return &out
 }
-
-// howToStart is the next step where there is no daemon.
-const howToStart = "Start it with: fulmend"
 
 // explain says what went wrong and what to do next; as JSON where JSON is wanted.
 func (r *run) explain(err error) {
