@@ -36,15 +36,19 @@ func TestNetworksOfAPair(t *testing.T) {
 	want := map[string]api.LinkKind{}
 	for network, kind := range map[string]api.LinkKind{"9.9.9": api.LinkEthernet, "192.168.1": api.LinkEthernet, "192.168.2": api.LinkEthernet,
 		"10.0.0": api.LinkWiFi, "100.64.0": api.LinkVPN, "10.20.0": api.LinkUnknown} {
-		want[network+".1"], want[network+".2"] = kind, kind // each Mac must have found the other
+		for i, n := range j.Nodes { // each must have found the other
+			want[fmt.Sprintf("%s/%s.%d", n.ID, network, i+1)] = kind
+		}
 	}
 	rows := func() (found map[string]api.LinkKind, measured int) {
 		var list api.LinkListResult
 		must(t, "the rows", json.Unmarshal([]byte(call("export", "json").out), &list))
 		found = map[string]api.LinkKind{}
 		for _, r := range list.Rows {
-			_, address, _ := strings.Cut(r.Name, "/")
-			if found[address] = r.Kind; r.UpBitsPerS != nil {
+			if r.From == r.To {
+				continue
+			}
+			if found[r.Name] = r.Kind; r.UpBitsPerS != nil {
 				measured++
 			}
 		}
