@@ -829,7 +829,7 @@ func Reasons() []ReasonInfo {
 		{Reason: ReasonStopped, Code: CodePrecondition, Text: "Fulmen is stopped.", Remedy: "Start it with `fulmen start` or from the menu."},
 		{Reason: ReasonStarting, Code: CodePrecondition, Text: "The daemon is starting.", Remedy: "Try again in a moment."},
 		{Reason: ReasonStopping, Code: CodePrecondition, Text: "The daemon is stopping."},
-		{Reason: ReasonNoDaemon, Code: CodeUnreachable, Text: "No daemon answers.", Remedy: "Start it with `fulmend`, or see `fulmen doctor`."},
+		{Reason: ReasonNoDaemon, Code: CodeUnreachable, Text: "No daemon answers.", Remedy: "Start it with `fulmen install`, or see `fulmen doctor`."},
 		{Reason: ReasonAlreadyRunning, Code: CodeConflict, Text: "Another Fulmen daemon uses the state folder."},
 		{Reason: ReasonAPIPortTaken, Severity: SeverityInfo, Text: "Another program holds the API's port.", Remedy: "Scripts find the port in use in api.json."},
 		{Reason: ReasonConfigInvalid, Code: CodeInvalid, Severity: SeverityWarning, Text: "The configuration file has an error; the settings from before stay in force.", Remedy: "The message gives the line.", Command: "fulmen config"},
