@@ -146,19 +146,20 @@ func (t *Tray) build(parent *systray.MenuItem, items []app.Item) {
 			parent.AddSeparator()
 			continue
 		case parent == nil && i.Checked:
-			line = systray.AddMenuItemCheckbox(i.Title, i.Tooltip, true)
+			line = systray.AddMenuItemCheckbox("", i.Tooltip, true)
 		case parent == nil:
-			line = systray.AddMenuItem(i.Title, i.Tooltip)
+			line = systray.AddMenuItem("", i.Tooltip)
 		case i.Checked || i.Do != nil:
-			line = parent.AddSubMenuItemCheckbox(i.Title, i.Tooltip, i.Checked)
+			line = parent.AddSubMenuItemCheckbox("", i.Tooltip, i.Checked)
 		default:
-			line = parent.AddSubMenuItem(i.Title, i.Tooltip)
+			line = parent.AddSubMenuItem("", i.Tooltip)
 		}
 		if i.Disabled {
 			line.Disable()
 		}
 		t.lines[i.ID] = line
-		// Systray drops a click for which nobody waits yet; here it finds room.
+		// Systray drops a click for which nobody waits yet; here it finds room. A line
+		// has its title from then on: what can be read can be clicked.
 		line.ClickedCh = make(chan struct{}, 1)
 		line.SetTitle(i.Title) // takes systray's lock, so that it sees that channel
 		go t.listen(i.ID, line.ClickedCh)

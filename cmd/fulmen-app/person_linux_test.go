@@ -74,7 +74,7 @@ func (p *person) draws(words []string) bool {
 	case "remove":
 		p.lines = slices.DeleteFunc(p.lines, func(e *entry) bool { return e.id == number(words[1]) })
 	case "selected":
-		p.clicked <- slices.ContainsFunc(p.lines, func(e *entry) bool { return e.id == number(words[1]) })
+		p.clicked <- words[2] == "1"
 	default:
 		return false
 	}

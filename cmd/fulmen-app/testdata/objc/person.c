@@ -81,10 +81,9 @@ static void act(char *line)
 {
 	char *what = strsep(&line, "\t"), *value = strsep(&line, "\t");
 	value = value == NULL ? "" : value;
-	if (strcmp(what, "select") == 0) {
-		sim_say("selected", value, NULL);
+	if (strcmp(what, "select") == 0)
 		selected(atoi(value));
-	} else if (strcmp(what, "menu") == 0)
+	else if (strcmp(what, "menu") == 0)
 		opened();
 	else if (strcmp(what, "press") == 0)
 		sim_press(value, line == NULL ? "" : line);
