@@ -243,7 +243,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	}
 	jobs := methods.Jobs{Jobs: d.jobs, Attach: d.attach, WatchedJobs: d.watchedJobs, Ports: d.publisher, Log: d.logs.Part("job")}
 	d.instances = methods.NewInstances(&methods.Instances{
-		Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Endpoint: d.entrance, Engines: d.folders.EnginesFolder(), Clock: d.platform.Clock, Log: jobs.Log,
+		Jobs: jobs, Find: d.nodes.Find, Nodes: func() int { return len(d.roster.Members()) }, Endpoint: d.entrance, Engines: d.folders.EnginesFolder(), Rolls: d.records.Rolls(), Clock: d.platform.Clock, Log: jobs.Log,
 	})
 	for _, of := range []server.Handlers{
 		view.Methods{

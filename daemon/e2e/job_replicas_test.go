@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
@@ -96,6 +97,8 @@ func (j *jobs) testReplicas(t *testing.T) {
 		t.Error("nobody counts the tokens")
 	}
 	serve(other, "--replace")
+	at.End(syscall.SIGKILL) // what it has begun goes on with the next daemon
+	must(t, "a new start", at.Boot(t.Context()))
 	eventually(t, "the first to be another", timeout, func() bool { return ready(2)[0].Job != two[0].Job })
 	eventually(t, "the second to be another", timeout, func() bool { return ready(2)[1].Job != two[1].Job })
 	is.Equal(list()[0].TokensMessage, "The engine's file names no metrics.")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job"
@@ -31,18 +32,32 @@ type Instances struct {
 	Endpoint string
 	// Engines is the folder of engines that this Mac's owner has.
 	Engines string
-	Clock   native.Clock
-	Log     *slog.Logger
+	// Rolls keeps what is rolled.
+	Rolls interface {
+		Load() ([]Roll, error)
+		Save([]Roll) error
+	}
+	Clock native.Clock
+	Log   *slog.Logger
 
+	began  time.Duration // on Clock.Boot
 	mu     sync.Mutex
 	rolled map[instanceKey]api.InstanceApplyParams
 	wake   waker.Waker
 	tokens *tokens
 }
 
-// NewInstances completes the methods.
+// NewInstances completes the methods, which go on with what was rolled.
 func NewInstances(d *Instances) *Instances {
-	d.rolled, d.wake, d.tokens = map[instanceKey]api.InstanceApplyParams{}, waker.New(), newTokens(d.Clock)
+	d.rolled, d.wake, d.tokens, d.began = map[instanceKey]api.InstanceApplyParams{}, waker.New(), newTokens(d.Clock), d.Clock.Boot()
+	all, err := d.Rolls.Load()
+	if err != nil {
+		d.Log.Error("which replicas were to be replaced could not be read", "err", err)
+	}
+	for _, one := range all {
+		d.rolled[instanceKey{one.Principal, one.Params.Instance.Name}] = one.Params
+	}
+	d.wake.Wake()
 	return d
 }
 

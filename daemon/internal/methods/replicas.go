@@ -47,24 +47,59 @@ func (d *Instances) replace(ctx context.Context, c job.Caller, all []api.Instanc
 	return done.Outcome != api.ApplyUnchanged, err
 }
 
-// rollLook is how long it rests between two looks whether the next can be replaced.
-const rollLook = time.Second
+const (
+	// rollLook is how long it rests between two looks whether the next can be replaced.
+	rollLook = time.Second
+	// syncedWithin is within what time of a start a node knows all jobs.
+	syncedWithin = time.Minute
+)
+
+// Roll is a declaration of an instance whose replicas are not all as it says yet.
+type Roll struct {
+	Principal api.Principal           `json:"principal"`
+	Params    api.InstanceApplyParams `json:"params"`
+}
 
 func (d *Instances) roll(key instanceKey, p api.InstanceApplyParams) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rolled[key] = p
+	d.keepLocked()
 	d.wake.Wake()
 }
 
 func (d *Instances) unroll(key instanceKey) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.rolled, key)
+	if _, isThere := d.rolled[key]; isThere {
+		delete(d.rolled, key)
+		d.keepLocked()
+	}
 }
 
-// Run replaces replicas until ctx ends. What is left then is replaced when the instance is
-// declared again: values of its environment are in memory alone.
+// end ends a roll whose jobs are not what it says. After a start others may have them, who
+// were not reached yet.
+func (d *Instances) end(key instanceKey) {
+	if d.Clock.Boot() > d.began+syncedWithin {
+		d.unroll(key)
+	}
+}
+
+// keepLocked has what is rolled go on after a restart of the daemon. Values of an
+// environment stay in memory.
+func (d *Instances) keepLocked() {
+	all := []Roll{}
+	for key, p := range d.rolled {
+		p.Environment = nil
+		all = append(all, Roll{key.by, p})
+	}
+	if err := d.Rolls.Save(all); err != nil {
+		d.Log.Error("which replicas are to be replaced could not be kept", "err", err)
+	}
+}
+
+// Run replaces replicas until ctx ends. What is left then is replaced at the next start; where it
+// needs values of an environment, which are in memory alone, when the instance is declared again.
 func (d *Instances) Run(ctx context.Context) {
 	for native.Wait(ctx, d.Clock, time.Hour, d.wake) {
 		for {
@@ -114,7 +149,7 @@ func (d *Instances) step(ctx context.Context, key instanceKey) error {
 		replicas[r.Replica] = r
 	}
 	if len(replicas) == 0 { // it was deleted as a job
-		d.unroll(key)
+		d.end(key)
 		return nil
 	}
 	isPlaced, isReady := true, true
@@ -127,7 +162,7 @@ func (d *Instances) step(ctx context.Context, key instanceKey) error {
 				_, err = d.replace(ctx, c, all, apply, now.Instance, number)
 			}
 			if err != nil && ctx.Err() == nil {
-				d.unroll(key) // it would fail again
+				d.end(key) // it would fail again
 			}
 			if err != nil || differs {
 				return err

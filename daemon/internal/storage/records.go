@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/methods"
 	"fulmen/daemon/internal/model"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/rdma/useractions"
@@ -44,6 +45,7 @@ const (
 	keyWanted      = "wanted"
 	keyHistory     = "history"
 	keyPublic      = "public_models"
+	keyRolls       = "rolls"
 )
 
 // Buckets are those of the database.
@@ -323,6 +325,9 @@ func (s Records) Suspects() Kept[health.Suspects] {
 func (s Records) PublicModels() Kept[[]model.Public] {
 	return Kept[[]model.Public]{s, bucketNode, keyPublic}
 }
+
+// Rolls are declarations of instances whose replicas are not all as they say yet.
+func (s Records) Rolls() Kept[[]methods.Roll] { return Kept[[]methods.Roll]{s, bucketNode, keyRolls} }
 
 // UserActions are those that people make for RDMA.
 func (s Records) UserActions() Kept[[]useractions.Kept] {
