@@ -147,11 +147,16 @@ func (j *jaccl) testOwnChannel(t *testing.T) {
 func (j *jaccl) testStray(t *testing.T) {
 	is := is.New(t)
 	id := j.detached(t, j.Nodes[0], j.args("-late", "1:2s")...)
-	_, ranks := j.until(t, j.Nodes[0], id, "a rank 0 that listens", timeout, func(_ api.Job, ranks []api.Rank) bool {
+	j.until(t, j.Nodes[0], id, "a rank 0 that listens", timeout, func(_ api.Job, ranks []api.Rank) bool {
 		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && r.Handshake.State == api.HandshakeListening })
 	})
-	_, reported, _ := strings.Cut(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(ranks[0].Job), "--rank", "0")).out, "coordinator ")
-	at, _, _ := strings.Cut(reported, " ")
+	at := ""
+	eventually(t, "the address at which it listens", soon, func() bool { // it is said a moment before, and read when it comes
+		_, reported, _ := strings.Cut(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(id), "--rank", "0")).out, "coordinator ")
+		address, _, isWhole := strings.Cut(reported, " ")
+		at = address
+		return isWhole
+	})
 	stray, err := net.Dial("tcp", at)
 	is.NoErr(err)
 	defer stray.Close()
