@@ -9,15 +9,12 @@ import time
 folder, mortal = sys.argv[1], int(sys.argv[2])
 rank = int(os.environ["MLX_RANK"])
 
-
-def note(*_):
-    now = time.time_ns()
-    with open(os.path.join(folder, f"n.{rank}"), "w") as out:
-        out.write(str(now))
-    os._exit(1 if rank == mortal else 0)
-
-
-signal.signal(signal.SIGUSR1 if rank == mortal else signal.SIGTERM, note)
+wanted = {signal.SIGUSR1 if rank == mortal else signal.SIGTERM}
+# A signal that comes just before a pause would be missed.
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
 print("ready", flush=True)
-while True:
-    signal.pause()
+signal.sigwait(wanted)
+now = time.time_ns()
+with open(os.path.join(folder, f"n.{rank}"), "w") as out:
+    out.write(str(now))
+os._exit(1 if rank == mortal else 0)
