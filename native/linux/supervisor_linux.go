@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"fulmen/native"
 	"fulmen/native/unitrecord"
 )
@@ -22,8 +24,8 @@ const (
 	endsItself = time.Second
 	// removeWithin bounds Remove: longer takes only what hangs in the system.
 	removeWithin = 10 * time.Second
-	// lookAgain is between two looks at processes that are no children.
-	lookAgain = 2 * time.Millisecond
+	// lookAgain is how long the end of one process is waited for before all are looked at again.
+	lookAgain = 50 * time.Millisecond
 )
 
 // supervisor runs units under systemd where that runs, else as processes in
@@ -149,14 +151,10 @@ func (s *supervisor) Forget(ctx context.Context, label string) error {
 	if err != nil {
 		return unitrecord.About(label, err)
 	}
-	// Nothing announces the end of a process that is no child.
-	tick := time.NewTicker(lookAgain)
-	defer tick.Stop()
-	for late := time.Now().Add(endsItself); s.first(r) != 0; {
-		select {
-		case <-ctx.Done():
+	late := time.Now().Add(endsItself)
+	for first := s.first(r); first != 0; first = s.first(r) {
+		if awaitEnd(first); ctx.Err() != nil {
 			return unitrecord.About(label, ctx.Err())
-		case <-tick.C:
 		}
 		if time.Now().After(late) {
 			return s.Remove(ctx, label)
@@ -172,9 +170,6 @@ func (s *supervisor) end(ctx context.Context, r unitrecord.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, removeWithin)
 	defer cancel()
 	var alone time.Time
-	// Nothing announces the end of a process that is no child.
-	tick := time.NewTicker(lookAgain)
-	defer tick.Stop()
 	for {
 		first := s.first(r)
 		rest := unitProcesses(r.Label, first)
@@ -196,12 +191,21 @@ func (s *supervisor) end(ctx context.Context, r unitrecord.Record) error {
 		if refused != nil {
 			return refused
 		}
-		select {
-		case <-ctx.Done():
+		if awaitEnd(slices.Concat(rest, []int{first})[0]); ctx.Err() != nil {
 			return fmt.Errorf("%d of its processes do not end: %w", len(rest)+min(first, 1), ctx.Err())
-		case <-tick.C:
 		}
 	}
+}
+
+// awaitEnd waits until a process has ended, also one that is no child, but not for long.
+func awaitEnd(pid int) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil { // it has ended, or the kernel is older than 5.3
+		time.Sleep(time.Millisecond)
+		return
+	}
+	defer unix.Close(fd)
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(lookAgain.Milliseconds())) // interrupted, it looks again sooner
 }
 
 // kill kills a process; one that is gone is no error.
