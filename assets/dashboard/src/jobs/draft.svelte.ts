@@ -22,6 +22,8 @@ export class Draft {
   backend = $state<api.Backend>("auto");
   /** One on each Mac; absent until it is known how many one job can use. */
   ranks = $state<number | null>();
+  /** Whether a person has said how many. */
+  isChosen = $state(false);
   /** With shares of a whole: more where so many do not hold it. */
   minimum = $state(false);
   memoryGB = $state<number>();

@@ -42,6 +42,9 @@ export function duration(text: string): number | null | undefined {
   return [...trimmed.matchAll(/(\d+(?:\.\d+)?)([hms])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * seconds[unit!]!, 0);
 }
 
+/** How long, in ms, before it is planned again what has no place: what a Mac lacked may have come. */
+export const lookAgain = 2000;
+
 /** How many Macs one job can use, of so many that are there. */
 export async function mostRanks(there: number, hasPlace: (ranks: number) => Promise<boolean>): Promise<number> {
   for (let ranks = there; ranks > 1; ranks--) {
