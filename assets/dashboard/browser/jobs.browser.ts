@@ -114,6 +114,13 @@ describe("a job", () => {
 
   it("is in the cluster's picture with what it printed last and its links lit, and is stopped there", async () => {
     const row = `[data-running="${await submit("echo sleeping; sleep 300")}"]`;
+    // The address may be told anew at any moment.
+    await page.evaluate(async () => {
+      for (let n = 0; n < 10; n++) {
+        window.dispatchEvent(new HashChangeEvent("hashchange"));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
     await see(page, "[data-logs] >> text=sleeping");
     await goTo("/");
     await see(page, `${row} code >> text=sleeping`);
