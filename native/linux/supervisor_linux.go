@@ -191,7 +191,7 @@ func (s *supervisor) end(ctx context.Context, r unitrecord.Record) error {
 		if refused != nil {
 			return refused
 		}
-		if awaitEnd(slices.Concat(rest, []int{first})[0]); ctx.Err() != nil {
+		if awaitEnd(append(rest, first)[0]); ctx.Err() != nil {
 			return fmt.Errorf("%d of its processes do not end: %w", len(rest)+min(first, 1), ctx.Err())
 		}
 	}

@@ -53,8 +53,8 @@ describe("the first minutes", () => {
     const second = await cluster.guest("new-2");
     const alone = await open(await browser.newContext({ viewport: { width: 1100, height: 800 } }), "new-1");
     const form = await open(await browser.newContext(), "new-1", "/run");
-    const asksFor = (macs: string) => form.waitForFunction((n) => document.querySelector<HTMLInputElement>("[name=ranks]")?.value === n, macs);
-    await asksFor("1");
+    const asksFor = (at: Page, macs: string) => at.waitForFunction((n) => document.querySelector<HTMLInputElement>("[name=ranks]")?.value === n, macs);
+    await asksFor(form, "1");
     let clicks = 0;
     const click = (selector: string) => (clicks++, alone.locator(selector).click());
     const step = (name: string, done: boolean) => see(alone, `[data-step="${name}"][data-done="${done}"]`);
@@ -74,10 +74,10 @@ describe("the first minutes", () => {
     await click("nav >> text=Cluster");
     await step("add", true);
     await see(alone, `[data-node="${second.id}"]`);
-    await asksFor("2"); // also where the form was open before
+    await asksFor(form, "2"); // also where the form was open before
 
     await click('[data-step="run"] a');
-    await alone.waitForFunction(() => document.querySelector<HTMLInputElement>("[name=ranks]")?.value === "2");
+    await asksFor(alone, "2");
     await see(alone, "[data-plan=ring], [data-plan=jaccl]");
     await alone.fill("[name=command]", "/bin/sh -c 'echo I am $MLX_RANK'");
     await click("button:text-is('Run')");
